@@ -1,0 +1,1 @@
+//! Exact algebra of finite symmetry groups.
