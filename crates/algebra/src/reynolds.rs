@@ -1,0 +1,236 @@
+//! The Reynolds operator (Lemma 1): the mean of all elements of a group, and the spaces it fixes.
+
+use dashu_ratio::RBig;
+
+use crate::action::Action;
+use crate::error::Result;
+use crate::group::Group;
+use crate::linear::{self, Vector};
+use crate::matrix::{RationalMatrix, RealMatrix};
+use crate::numeric::{self, Gap};
+use crate::orbits::Orbits;
+use crate::tolerance::Tolerance;
+
+/// The operator R = (1/|G|) Σ T over all T in G, found without enumerating G.
+///
+/// For (signed) permutations it averages over orbits. For matrices it is the projection onto the right fixed space
+/// F = {x : T x = x} along the annihilator of the left fixed space L = {w : wᵀT = wᵀ}: R = F (LᵀF)⁻¹ Lᵀ.
+#[derive(Debug, Clone)]
+pub struct Reynolds {
+    form: Form,
+}
+
+#[derive(Debug, Clone)]
+enum Form {
+    Orbits(Orbits),
+    Exact { matrix: RationalMatrix, real: RealMatrix, real_transpose: RealMatrix },
+    Real { matrix: RealMatrix, transpose: RealMatrix, gap: Gap },
+}
+
+impl Reynolds {
+    /// The operator of a group. Fails only for real matrices whose fixed space cannot be told from rounding.
+    pub fn new(group: &Group, tolerance: &Tolerance) -> Result<Self> {
+        let d = group.shape().len();
+        if let Some(orbits) = group.orbits() {
+            return Ok(Self { form: Form::Orbits(orbits) });
+        }
+        if group.generators().iter().any(|g| matches!(g, Action::Real(_))) {
+            let (left, gap_left) = real_fixed_space(group, Side::Left, tolerance)?;
+            let (right, gap_right) = real_fixed_space(group, Side::Right, tolerance)?;
+            let matrix = oblique_projection(d, &right, &left);
+            let transpose = RealMatrix::from_fn(d, |i, j| matrix.at(j, i));
+            return Ok(Self { form: Form::Real { matrix, transpose, gap: gap_left.min(gap_right) } });
+        }
+        let matrix = exact_projection(d, &right_fixed_space(group), &left_fixed_space(group));
+        let (real, real_transpose) = (matrix.to_real(), matrix.transpose().to_real());
+        Ok(Self { form: Form::Exact { matrix, real, real_transpose } })
+    }
+
+    /// Replaces x by R x: its mean over the group.
+    pub fn apply(&self, x: &mut [f64]) {
+        match &self.form {
+            Form::Orbits(orbits) => orbits.average(x, &mut vec![0.0; orbits.count()]),
+            Form::Exact { real, .. } => x.copy_from_slice(&real.apply(x)),
+            Form::Real { matrix, .. } => x.copy_from_slice(&matrix.apply(x)),
+        }
+    }
+
+    /// Replaces w by Rᵀ w: weights act on inputs from the left, so this is how the operator acts on weights.
+    ///
+    /// The result is invariant: (Rᵀw)ᵀ T x = (Rᵀw)ᵀ x for every T in the group.
+    pub fn apply_to_weights(&self, w: &mut [f64]) {
+        match &self.form {
+            // Permutations are orthogonal: R is symmetric.
+            Form::Orbits(_) => self.apply(w),
+            Form::Exact { real_transpose, .. } => w.copy_from_slice(&real_transpose.apply(w)),
+            Form::Real { transpose, .. } => w.copy_from_slice(&transpose.apply(w)),
+        }
+    }
+
+    /// The operator as an exact matrix; none when the generators are real. Meant for small d: it has d² entries.
+    pub fn matrix(&self) -> Option<RationalMatrix> {
+        match &self.form {
+            Form::Exact { matrix, .. } => Some(matrix.clone()),
+            Form::Real { .. } => None,
+            Form::Orbits(orbits) => Some(RationalMatrix::from_fn(orbits.len(), |i, j| {
+                let orbit = orbits.orbit(i);
+                if orbits.orbit(j) != orbit || orbits.is_cancelled(orbit) {
+                    return RBig::ZERO;
+                }
+                let mean = RBig::ONE / RBig::from(orbits.size(orbit));
+                if orbits.is_reversed(i) == orbits.is_reversed(j) { mean } else { -mean }
+            })),
+        }
+    }
+
+    /// The singular-value gap behind the answer, when it was found in floating point.
+    pub fn gap(&self) -> Option<f64> {
+        match &self.form {
+            Form::Real { gap, .. } => Some(*gap),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn orbits(&self) -> Option<&Orbits> {
+        match &self.form {
+            Form::Orbits(orbits) => Some(orbits),
+            _ => None,
+        }
+    }
+}
+
+/// W of the paper: a basis of all w with wᵀT = wᵀ for every T, the weights of invariant neurons (Lemma 2).
+///
+/// Exact; the group must not have real generators.
+pub fn left_fixed_space(group: &Group) -> Vec<Vector> {
+    fixed_space(group, Side::Left)
+}
+
+/// A basis of all x with T x = x for every T. Differs from the left one when the group is not orthogonal.
+pub fn right_fixed_space(group: &Group) -> Vec<Vector> {
+    fixed_space(group, Side::Right)
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+fn fixed_space(group: &Group, side: Side) -> Vec<Vector> {
+    let equations = group.generators().iter().flat_map(|g| {
+        let m = g.to_rational();
+        match side {
+            Side::Left => m.transpose().fixed_point_equations(),
+            Side::Right => m.fixed_point_equations(),
+        }
+    });
+    linear::null_space(equations, group.shape().len())
+}
+
+/// Rows whose null space is the left fixed space of one action: (Tᵀ - I) w = 0.
+pub(crate) fn left_equations(action: &Action) -> Vec<Vector> {
+    action.to_rational().transpose().fixed_point_equations()
+}
+
+/// The same rows in floating point.
+pub(crate) fn real_left_equations(action: &Action) -> Vec<Vec<f64>> {
+    let m = action.to_real();
+    let entry = |i: usize, j: usize| m.at(j, i) - if i == j { 1.0 } else { 0.0 };
+    (0..m.len()).map(|i| (0..m.len()).map(|j| entry(i, j)).collect()).collect()
+}
+
+fn real_fixed_space(group: &Group, side: Side, tolerance: &Tolerance) -> Result<(Vec<Vec<f64>>, Gap)> {
+    let d = group.shape().len();
+    let mut rows = Vec::new();
+    for generator in group.generators() {
+        let equations = real_left_equations(generator);
+        match side {
+            Side::Left => rows.extend(equations),
+            Side::Right => rows.extend((0..d).map(|i| (0..d).map(|j| equations[j][i]).collect())),
+        }
+    }
+    numeric::null_space(&rows, d, tolerance, &format!("the fixed-point equations of {}", group.name()))
+}
+
+/// F (LᵀF)⁻¹ Lᵀ over the rationals.
+fn exact_projection(d: usize, right: &[Vector], left: &[Vector]) -> RationalMatrix {
+    let k = right.len();
+    assert_eq!(k, left.len(), "left and right fixed spaces of a finite group have one dimension");
+    if k == 0 {
+        return RationalMatrix::from_fn(d, |_, _| RBig::ZERO);
+    }
+    let middle = RationalMatrix::from_fn(k, |a, b| RBig::from(linear::dot(&left[a], &right[b])));
+    let middle = middle.inverse().expect("a finite group's fixed spaces are in duality");
+    let entry = |i: usize, j: usize| {
+        let mut sum = RBig::ZERO;
+        for a in 0..k {
+            for b in 0..k {
+                if !right[a][i].is_zero() && !left[b][j].is_zero() {
+                    sum += middle.at(a, b) * RBig::from(&right[a][i] * &left[b][j]);
+                }
+            }
+        }
+        sum
+    };
+    RationalMatrix::from_fn(d, entry)
+}
+
+fn oblique_projection(d: usize, right: &[Vec<f64>], left: &[Vec<f64>]) -> RealMatrix {
+    let k = right.len().min(left.len());
+    let middle = RealMatrix::from_fn(k, |a, b| numeric::dot(&left[a], &right[b]));
+    let middle = if k == 0 { Some(middle) } else { middle.inverse() };
+    let middle = middle.expect("a finite group's fixed spaces are in duality");
+    RealMatrix::from_fn(d, |i, j| {
+        (0..k).flat_map(|a| (0..k).map(move |b| (a, b))).map(|(a, b)| right[a][i] * middle.at(a, b) * left[b][j]).sum()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::candidates;
+
+    fn group(shape: &str, text: &str) -> Group {
+        candidates(&shape.parse().unwrap(), [text]).unwrap().remove(0)
+    }
+
+    #[test]
+    fn left_and_right_differ_for_a_sheared_swap() {
+        // A swap seen through the shear S = [[1,1],[0,1]]: T = S P S⁻¹ = [[1,0],[1,-1]].
+        let sheared = group("2", "generators([[[1,0],[1,-1]]])");
+        let one = |v: i64| dashu_int::IBig::from(v);
+        assert_eq!(right_fixed_space(&sheared), vec![vec![one(2), one(1)]]);
+        assert_eq!(left_fixed_space(&sheared), vec![vec![one(1), one(0)]]);
+        // R = (I + T) / 2.
+        let r = Reynolds::new(&sheared, &Tolerance::default()).unwrap();
+        let half = |a: i64, b: i64| vec![RBig::from(a) / RBig::from(2), RBig::from(b) / RBig::from(2)];
+        assert_eq!(r.matrix().unwrap(), RationalMatrix::new(vec![half(2, 0), half(1, 0)]).unwrap());
+        let (mut x, mut w) = ([3.0, 5.0], [3.0, 5.0]);
+        r.apply(&mut x);
+        r.apply_to_weights(&mut w);
+        assert_eq!((x, w), ([3.0, 1.5], [5.5, 0.0]));
+    }
+
+    #[test]
+    fn exact_and_real_paths_agree() {
+        let exact = group("2", "generators([[[1,0],[1,-1]]])");
+        let real = group("2", "generators([[[1.0,0.0],[1.0,-1.0]]])");
+        let tolerance = Tolerance::default();
+        let (a, b) = (Reynolds::new(&exact, &tolerance).unwrap(), Reynolds::new(&real, &tolerance).unwrap());
+        assert!(b.gap().unwrap() > 1e10 && a.gap().is_none());
+        let (mut x, mut y) = ([0.3, -1.7], [0.3, -1.7]);
+        a.apply_to_weights(&mut x);
+        b.apply_to_weights(&mut y);
+        assert!(x.iter().zip(&y).all(|(p, q)| (p - q).abs() < 1e-12));
+    }
+
+    #[test]
+    fn negate_fixes_nothing() {
+        let r = Reynolds::new(&group("2x2", "negate"), &Tolerance::default()).unwrap();
+        let mut x = [1.0, 2.0, 3.0, 4.0];
+        r.apply(&mut x);
+        assert_eq!(x, [0.0; 4]);
+        assert!(left_fixed_space(&group("2x2", "negate")).is_empty());
+    }
+}
