@@ -190,9 +190,8 @@ mod tests {
 
     #[test]
     fn all_forms_move_a_vector_alike() {
-        let signed = Action::Signed(
-            SignedPermutation::new(Permutation::new(vec![2, 0, 1]).unwrap(), vec![true, false, false]).unwrap(),
-        );
+        let signed =
+            Action::Signed(SignedPermutation::new(Permutation::new(vec![2, 0, 1]).unwrap(), vec![true, false, false]).unwrap());
         for action in [signed.clone(), Action::Rational(signed.to_rational()), Action::Real(signed.to_real())] {
             let mut out = [0.0; 3];
             action.apply(&[1.0, 2.0, 3.0], &mut out);

@@ -143,7 +143,15 @@ impl Builder<'_> {
             return self.wrong(format!("the two indices must differ, but both are {i}"));
         }
         let (i, j) = (i.min(j), i.max(j));
-        let exchange = self.along(axes, |k| if k == i { j } else if k == j { i } else { k });
+        let exchange = self.along(axes, |k| {
+            if k == i {
+                j
+            } else if k == j {
+                i
+            } else {
+                k
+            }
+        });
         let group = Group::unchecked(self.shown.clone(), self.shape, vec![exchange]);
         Ok(group.with_swap(Swap { axes: axes.to_vec(), i, j }))
     }
@@ -156,7 +164,9 @@ impl Builder<'_> {
                 let (n, m) = (self.shape.side(*a), self.shape.side(*b));
                 if n != m {
                     let shape = self.shape;
-                    return self.wrong(format!("a quarter turn needs equal sides, but axes {a} and {b} of shape {shape} have {n} and {m}"));
+                    return self.wrong(format!(
+                        "a quarter turn needs equal sides, but axes {a} and {b} of shape {shape} have {n} and {m}"
+                    ));
                 }
                 // As numpy.rot90: the entry at (row, column) goes to (n - 1 - column, row).
                 made(vec![self.moving(|index| (index[*a], index[*b]) = (n - 1 - index[*b], index[*a]))])
@@ -210,10 +220,12 @@ impl Builder<'_> {
             let action = match generator {
                 Generator::Images(images) => {
                     if images.len() != n {
-                        let what = if axes.is_empty() { format!("shape {} has", self.shape) } else { format!("axis {} has", axes[0]) };
+                        let what =
+                            if axes.is_empty() { format!("shape {} has", self.shape) } else { format!("axis {} has", axes[0]) };
                         return Err(wrong(format!("it lists {} images, but {what} {n} entries", images.len())));
                     }
-                    let permutation = Permutation::new(images.iter().map(|&(_, i)| u32::try_from(i).unwrap_or(u32::MAX)).collect());
+                    let permutation =
+                        Permutation::new(images.iter().map(|&(_, i)| u32::try_from(i).unwrap_or(u32::MAX)).collect());
                     let permutation = permutation.map_err(wrong)?;
                     let negative: Vec<bool> = images.iter().map(|&(minus, _)| minus).collect();
                     if axes.is_empty() {

@@ -43,15 +43,15 @@ pub enum Error {
 
     /// Floating-point input for which a rank cannot be decided.
     #[error(
-        "the rank of {what} cannot be decided in floating point: singular values {nonzero:.1e} and {zero:.1e} \
-         are too close (gap {gap:.1e}, at least {wanted:.0e} is needed); write the entries as integers or fractions to compute exactly"
+        "the rank of {what} cannot be decided in floating point: a singular value of {nonzero:.1e} \
+         is only {gap:.1e} times the threshold {zero:.1e} (at least {wanted:.0e} times is needed); write the entries as integers or fractions to compute exactly"
     )]
     AmbiguousRank {
         /// The matrix in question.
         what: String,
-        /// The smallest singular value that would count as nonzero.
+        /// The singular value that is neither clearly zero nor clearly not.
         nonzero: f64,
-        /// The largest singular value that would count as zero.
+        /// The threshold below which it would count as zero.
         zero: f64,
         /// Their ratio.
         gap: f64,

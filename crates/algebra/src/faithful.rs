@@ -56,7 +56,9 @@ impl Faithful {
         match (self, action) {
             (Self::Axes(axes), Action::Permutation(_) | Action::Signed(_)) => axes.reduce(action),
             (Self::Entries { signed: false, .. }, Action::Permutation(p)) => Some(p.clone()),
-            (Self::Entries { signed: true, .. }, Action::Permutation(_) | Action::Signed(_)) => Some(action.to_signed().doubled()),
+            (Self::Entries { signed: true, .. }, Action::Permutation(_) | Action::Signed(_)) => {
+                Some(action.to_signed().doubled())
+            }
             (Self::Vectors(vectors), _) => vectors.reduce(action),
             _ => None,
         }
@@ -189,7 +191,8 @@ impl Axes {
 
     fn restore(&self, p: &Permutation) -> Action {
         let axes = self.shape.axes();
-        let axis_of = |point: usize| (0..axes).find(|&a| self.offset[a].is_some_and(|o| (o..o + self.shape.side(a)).contains(&point)));
+        let axis_of =
+            |point: usize| (0..axes).find(|&a| self.offset[a].is_some_and(|o| (o..o + self.shape.side(a)).contains(&point)));
         let to: Vec<usize> = (0..axes).map(|a| self.offset[a].and_then(|o| axis_of(p.image(o))).unwrap_or(a)).collect();
         let index = |axis: usize, i: usize| {
             let lead = self.tied[axis];

@@ -240,6 +240,10 @@ impl Group {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group").field("name", &self.name).field("shape", &self.shape).field("generators", &self.generators).finish()
+        f.debug_struct("Group")
+            .field("name", &self.name)
+            .field("shape", &self.shape)
+            .field("generators", &self.generators)
+            .finish()
     }
 }

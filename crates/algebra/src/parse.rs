@@ -22,7 +22,19 @@ type Result<T> = std::result::Result<T, ParseError>;
 const MAX_DEPTH: usize = 16;
 
 const NAMES: [&str; 14] = [
-    "rot90", "flip", "flips", "permute", "cycle", "shift", "swap", "swaps", "nodes", "node_swaps", "negate", "generators", "join",
+    "rot90",
+    "flip",
+    "flips",
+    "permute",
+    "cycle",
+    "shift",
+    "swap",
+    "swaps",
+    "nodes",
+    "node_swaps",
+    "negate",
+    "generators",
+    "join",
     "product",
 ];
 
@@ -220,7 +232,9 @@ impl Interpreter<'_> {
         let lower = word.to_lowercase();
         let closest = NAMES.iter().map(|name| (strsim::damerau_levenshtein(&lower, name), name)).min();
         match closest {
-            Some((distance, name)) if distance <= 2 => self.wrong(at, format!("unknown symmetry `{word}`; did you mean `{name}`?")),
+            Some((distance, name)) if distance <= 2 => {
+                self.wrong(at, format!("unknown symmetry `{word}`; did you mean `{name}`?"))
+            }
             _ => self.wrong(at, format!("unknown symmetry `{word}`; expected one of {}", NAMES.join(", "))),
         }
     }
@@ -266,9 +280,10 @@ impl Interpreter<'_> {
         }
         part.iter()
             .map(|value| match &value.is {
-                Is::Call(inner) if matches!(inner.word, "swaps" | "node_swaps") => {
-                    self.wrong(inner.at, format!("{} stands for many candidates and cannot be joined; use permute or nodes", inner.word))
-                }
+                Is::Call(inner) if matches!(inner.word, "swaps" | "node_swaps") => self.wrong(
+                    inner.at,
+                    format!("{} stands for many candidates and cannot be joined; use permute or nodes", inner.word),
+                ),
                 Is::Call(inner) => self.kind(inner),
                 _ => self.wrong(value.at, "expected a symmetry"),
             })
@@ -367,9 +382,24 @@ mod tests {
     #[test]
     fn the_shorthand_of_every_symmetry_is_read_and_shown_alike() {
         for text in [
-            "rot90(1,2)", "flip(1)", "flips(1,2)", "permute(0)", "cycle(0)", "shift(2)", "swap(0;2,5)", "swap(0,1;2,5)", "swaps(0)", "nodes(0,1)",
-            "node_swaps(0,1)", "negate", "generators([[1,0,2]])", "generators([[-1,0,2],[[0,1/2],[2,0]]])", "generators(1;[[1,0]])",
-            "generators([[[0.5,-1.0],[1.0,0.5]]])", "join(flip(0),rot90(0,1))", "product(permute(0),join(flip(1),flip(2)))",
+            "rot90(1,2)",
+            "flip(1)",
+            "flips(1,2)",
+            "permute(0)",
+            "cycle(0)",
+            "shift(2)",
+            "swap(0;2,5)",
+            "swap(0,1;2,5)",
+            "swaps(0)",
+            "nodes(0,1)",
+            "node_swaps(0,1)",
+            "negate",
+            "generators([[1,0,2]])",
+            "generators([[-1,0,2],[[0,1/2],[2,0]]])",
+            "generators(1;[[1,0]])",
+            "generators([[[0.5,-1.0],[1.0,0.5]]])",
+            "join(flip(0),rot90(0,1))",
+            "product(permute(0),join(flip(1),flip(2)))",
             "my-rot_2=rot90(1,2)",
         ] {
             assert_eq!(candidate(text).unwrap().to_string(), text);

@@ -182,7 +182,8 @@ impl SignedPermutation {
     /// First `other`, then `self`.
     #[must_use]
     pub fn after(&self, other: &Self) -> Self {
-        let negative = (0..other.negative.len()).map(|i| other.negative[i] != self.negative[other.permutation.image(i)]).collect();
+        let negative =
+            (0..other.negative.len()).map(|i| other.negative[i] != self.negative[other.permutation.image(i)]).collect();
         Self { permutation: self.permutation.after(&other.permutation), negative }
     }
 

@@ -250,7 +250,8 @@ impl Fields {
         } else {
             String::new()
         };
-        let call = if numbers.is_empty() && tail.is_empty() { self.group.clone() } else { format!("{}({numbers}{tail})", self.group) };
+        let call =
+            if numbers.is_empty() && tail.is_empty() { self.group.clone() } else { format!("{}({numbers}{tail})", self.group) };
         let mut candidate: Candidate = call.parse()?;
         if candidate.name.is_some() {
             return Err(wrong("`group` must be the name of a symmetry; the user's own name goes into `name`".into()));

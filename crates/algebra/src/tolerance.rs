@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
 /// | `zero` | 1e-9 | a singular value below `zero` times the largest counts as zero | (0, 1) |
-/// | `gap` | 1e4 | least ratio between the smallest nonzero and the largest zero singular value | above 1 |
+/// | `gap` | 1e4 | a singular value between `zero` and `gap * zero` is neither: an error, not a guess | above 1 |
 /// | `same` | 1e-8 | two real vectors are the same point of an orbit when no entry differs by more | (0, 1) |
 /// | `basis` | 1e-10 | largest error allowed in orthonormality and invariance of an `f64` basis | (0, 1) |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tolerance {
     /// Relative size below which a singular value counts as zero.
     pub zero: f64,
-    /// Least ratio of neighbouring singular values across the cut between nonzero and zero.
+    /// Least ratio between a singular value that counts as nonzero and the threshold `zero`.
     pub gap: f64,
     /// Largest difference between entries of real vectors that are the same point of an orbit.
     pub same: f64,

@@ -1,0 +1,299 @@
+//! The lattice of invariant subspaces (Theorem 3, Algorithm 1).
+//!
+//! With W_i the left 1-eigenspace of group i's Reynolds operator and M a set of groups,
+//!
+//! ```text
+//! Bt(M) = intersection of W_i over i in M          all weights invariant to M
+//! B(M)  = orth(Bt(M)) against B(N), N ⊋ M          ... and to nothing more
+//! ```
+//!
+//! A neuron's weights are written in bases of the B(M), so that training can see which invariances it gives up.
+
+mod certificate;
+mod closed;
+mod component;
+mod real;
+
+use std::sync::Arc;
+
+use dashu_int::IBig;
+use serde::{Deserialize, Serialize};
+
+pub use certificate::{Certificate, Check, GroupRecord, SubspaceRecord, VectorRecord};
+
+use crate::action::Action;
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::group_set::GroupSet;
+use crate::numeric;
+use crate::shape::Shape;
+use crate::tolerance::Tolerance;
+use closed::Family;
+use component::{Component, Found};
+
+/// Which subspaces are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// As Algorithm 1: from most to least invariant, keep of each B(M) what is independent of everything before, until the
+    /// whole space is spanned. The dimensions sum to d.
+    #[default]
+    Paper,
+    /// Every B(M) that is not zero. They span the space, and may overlap: for reports, checks and diagrams.
+    Complete,
+}
+
+/// How to build a lattice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Which subspaces are kept.
+    pub mode: Mode,
+    /// Most closed sets to visit; families of swaps in paper mode stop by themselves and are not limited.
+    pub cap: usize,
+    /// Thresholds, for real generators and for the checks.
+    pub tolerance: Tolerance,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { mode: Mode::Paper, cap: 4096, tolerance: Tolerance::default() }
+    }
+}
+
+/// A vector that is zero outside a few entries of the tensor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseVector<T> {
+    /// The entries it may be nonzero at, ascending.
+    pub entries: Arc<[u32]>,
+    /// Its values there.
+    pub values: Vec<T>,
+}
+
+impl<T: Clone> SparseVector<T> {
+    /// All d entries.
+    pub fn to_dense(&self, d: usize, zero: T) -> Vec<T> {
+        let mut dense = vec![zero; d];
+        self.entries.iter().zip(&self.values).for_each(|(&entry, value)| dense[entry as usize] = value.clone());
+        dense
+    }
+}
+
+/// One subspace B(M), or the part of it that was kept.
+#[derive(Debug, Clone)]
+pub struct Subspace {
+    set: GroupSet,
+    exact: Vec<SparseVector<IBig>>,
+    basis: Vec<SparseVector<f64>>,
+}
+
+impl Subspace {
+    /// M: the groups that every vector of the subspace is invariant to. No nonzero vector is invariant to any other.
+    pub fn set(&self) -> &GroupSet {
+        &self.set
+    }
+
+    /// |M|, the level of invariance.
+    pub fn level(&self) -> usize {
+        self.set.len()
+    }
+
+    /// Number of basis vectors.
+    pub fn dimension(&self) -> usize {
+        self.basis.len()
+    }
+
+    /// An orthonormal basis; the first entry of largest magnitude of each vector is positive.
+    pub fn basis(&self) -> &[SparseVector<f64>] {
+        &self.basis
+    }
+
+    /// Integer vectors that span the same subspace exactly; empty when generators are real.
+    pub fn exact(&self) -> &[SparseVector<IBig>] {
+        &self.exact
+    }
+}
+
+/// The subspaces B(M) of a list of candidate groups, most invariant first.
+///
+/// ```
+/// # use invar_algebra::{candidates, Lattice, Options, Shape};
+/// // The worked example of the paper's appendix: turns and colours of a 3x3 patch with 3 channels.
+/// let shape: Shape = "3x3x3".parse()?;
+/// let lattice = Lattice::new(candidates(&shape, ["rot90(1,2)", "permute(0)"])?, &Options::default())?;
+/// let dimensions: Vec<usize> = lattice.subspaces().iter().map(|s| s.dimension()).collect();
+/// assert_eq!(dimensions, [3, 6, 6, 12]);
+/// assert!(lattice.verify().holds());
+/// # Ok::<(), invar_algebra::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Lattice {
+    groups: Vec<Group>,
+    options: Options,
+    subspaces: Vec<Subspace>,
+    gap: Option<f64>,
+}
+
+impl Lattice {
+    /// Builds the lattice of a list of candidates on one shape.
+    pub fn new(groups: Vec<Group>, options: &Options) -> Result<Self> {
+        let Some(first) = groups.first() else {
+            return Err(Error::Candidates("a lattice needs at least one candidate group".into()));
+        };
+        if let Some(other) = groups.iter().find(|group| group.shape() != first.shape()) {
+            return Err(Error::Candidates(format!(
+                "{} acts on shape {} but {} on shape {}; all candidates must act on one shape",
+                first.name(),
+                first.shape(),
+                other.name(),
+                other.shape()
+            )));
+        }
+        if groups.iter().flat_map(Group::generators).any(|g| matches!(g, Action::Real(_))) {
+            let (subspaces, gap) = real::build(&groups, options)?;
+            return Ok(Self { groups, options: *options, subspaces, gap: Some(gap) });
+        }
+        let components = component::split(&groups);
+        let mut builder = Builder::new(&components, groups.len(), options.mode);
+        if let Some(family) = Family::detect(&groups) {
+            let cap = (options.mode == Mode::Complete).then_some(options.cap);
+            for level in family.levels(cap) {
+                let finished = level?.into_iter().any(|set| builder.visit(set));
+                if finished {
+                    break;
+                }
+            }
+        } else {
+            let closure = |set: &GroupSet| Ok(closed::closure(&components, groups.len(), set));
+            for set in closed::enumerate(groups.len(), options.cap, closure)? {
+                if builder.visit(set) {
+                    break;
+                }
+            }
+        }
+        let subspaces = builder.subspaces;
+        Ok(Self { groups, options: *options, subspaces, gap: None })
+    }
+
+    /// A lattice put together by hand, for checking claims made elsewhere: [`verify`](Self::verify) tells whether it holds.
+    pub fn from_parts(groups: Vec<Group>, options: Options, parts: Vec<(GroupSet, Vec<Vec<IBig>>)>) -> Self {
+        let d = groups.first().map_or(0, |group| group.shape().len());
+        let entries: Arc<[u32]> = (0..d as u32).collect();
+        let subspaces = parts
+            .into_iter()
+            .map(|(set, vectors)| {
+                let exact = vectors.into_iter().map(|values| SparseVector { entries: entries.clone(), values }).collect();
+                Subspace::new(set, exact)
+            })
+            .collect();
+        Self { groups, options, subspaces, gap: None }
+    }
+
+    /// The candidate groups.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The shape they act on.
+    pub fn shape(&self) -> &Shape {
+        self.groups[0].shape()
+    }
+
+    /// How it was built.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The subspaces, most invariant first.
+    pub fn subspaces(&self) -> &[Subspace] {
+        &self.subspaces
+    }
+
+    /// The smallest singular-value gap behind any rank, when generators are real and nothing was exact.
+    pub fn gap(&self) -> Option<f64> {
+        self.gap
+    }
+
+    /// cl(M): every candidate that all weights invariant to M are invariant to as well.
+    pub fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        if self.gap.is_some() {
+            return real::closure(&self.groups, set, &self.options.tolerance);
+        }
+        Ok(closed::closure(&component::split(&self.groups), self.groups.len(), set))
+    }
+
+    /// Pairs (upper, lower) of positions in [`subspaces`](Self::subspaces): the lower set is contained in the upper one
+    /// with no other subspace's set between. The edges of the Hasse diagram.
+    pub fn hasse_edges(&self) -> Vec<(usize, usize)> {
+        let sets: Vec<&GroupSet> = self.subspaces.iter().map(Subspace::set).collect();
+        let mut edges = Vec::new();
+        for (lower, set) in sets.iter().enumerate() {
+            // Larger sets come first, so whatever lies between has been seen when scanning upward from the nearest.
+            let mut covers: Vec<usize> = Vec::new();
+            for upper in (0..lower).rev().filter(|&upper| set.is_strict_subset(sets[upper])) {
+                if covers.iter().all(|&cover| !sets[cover].is_subset(sets[upper])) {
+                    covers.push(upper);
+                }
+            }
+            edges.extend(covers.into_iter().rev().map(|upper| (upper, lower)));
+        }
+        edges
+    }
+
+    /// Checks every claim the lattice makes; see [`Certificate`].
+    pub fn verify(&self) -> Certificate {
+        Certificate::of(self)
+    }
+}
+
+impl Subspace {
+    /// Orthonormal bases of integer vectors; vectors on different entries are orthogonal already.
+    fn new(set: GroupSet, exact: Vec<SparseVector<IBig>>) -> Self {
+        let mut basis: Vec<SparseVector<f64>> = Vec::with_capacity(exact.len());
+        let mut start = 0;
+        while start < exact.len() {
+            let entries = &exact[start].entries;
+            let end = start + exact[start..].iter().take_while(|v| Arc::ptr_eq(&v.entries, entries)).count();
+            let real = exact[start..end].iter().map(|v| v.values.iter().map(|x| x.to_f64().value()).collect()).collect();
+            let part = numeric::orthonormalise(real);
+            basis.extend(part.into_iter().map(|values| SparseVector { entries: entries.clone(), values }));
+            start = end;
+        }
+        Self { set, exact, basis }
+    }
+}
+
+/// Collects subspaces while the closed sets pass by, most invariant first.
+struct Builder<'a> {
+    components: &'a [Component],
+    found: Vec<Found>,
+    m: usize,
+    mode: Mode,
+    subspaces: Vec<Subspace>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(components: &'a [Component], m: usize, mode: Mode) -> Self {
+        let found = components.iter().map(|_| Found::default()).collect();
+        Self { components, found, m, mode, subspaces: Vec::new() }
+    }
+
+    /// Adds what B(M) contributes; true when the whole space is spanned and nothing more is wanted.
+    fn visit(&mut self, set: GroupSet) -> bool {
+        let outside: Vec<usize> = (0..self.m).filter(|&group| !set.contains(group)).collect();
+        let mut exact = Vec::new();
+        for (component, found) in self.components.iter().zip(&mut self.found) {
+            if self.mode == Mode::Paper && found.rank() == component.size() {
+                continue;
+            }
+            let mut vectors = component.pure(&component.fixed(&set), &outside);
+            if self.mode == Mode::Paper && !vectors.is_empty() {
+                vectors = found.take_new(&set, vectors);
+            }
+            exact.extend(vectors.into_iter().map(|values| SparseVector { entries: component.entries.clone(), values }));
+        }
+        if !exact.is_empty() {
+            self.subspaces.push(Subspace::new(set, exact));
+        }
+        self.mode == Mode::Paper && self.components.iter().zip(&self.found).all(|(c, f)| f.rank() == c.size())
+    }
+}
