@@ -10,6 +10,7 @@ use dashu_int::ops::BitTest;
 use dashu_ratio::RBig;
 
 use crate::action::Action;
+use crate::axis_form::AxisForm;
 use crate::matrix::{RationalMatrix, RealMatrix};
 use crate::permutation::{Permutation, SignedPermutation};
 use crate::shape::Shape;
@@ -89,54 +90,6 @@ pub(crate) struct Axes {
     offset: Vec<Option<usize>>,
     /// First of the two sign points, when some generator changes signs.
     sign: Option<usize>,
-}
-
-/// What an action does to the axes: axis a goes to axis `to[a]`, index i to `index[a][i]`.
-struct AxisForm {
-    to: Vec<usize>,
-    index: Vec<Vec<u32>>,
-    negative: bool,
-}
-
-impl AxisForm {
-    /// Reads the form off the images of one corner and its neighbours, then checks it on every entry.
-    fn of(shape: &Shape, action: &Action) -> Option<Self> {
-        let (permutation, negative) = match action {
-            Action::Permutation(p) => (p, false),
-            Action::Signed(s) if s.negative().iter().all(|&minus| minus) => (s.permutation(), true),
-            _ => return None,
-        };
-        let axes = shape.axes();
-        let (mut from, mut corner, mut image) = (vec![0; axes], vec![0; axes], vec![0; axes]);
-        shape.unflat(permutation.image(0), &mut corner);
-        let mut form = Self { to: (0..axes).collect(), index: Vec::with_capacity(axes), negative };
-        for axis in 0..axes {
-            let mut to = None;
-            let mut index = vec![0; shape.side(axis)];
-            for i in 1..shape.side(axis) {
-                from.fill(0);
-                from[axis] = i;
-                shape.unflat(permutation.image(shape.flat(&from)), &mut image);
-                let mut changed = (0..axes).filter(|&b| image[b] != corner[b]);
-                let (b, None) = (changed.next()?, changed.next()) else { return None };
-                if *to.get_or_insert(b) != b || shape.side(b) != shape.side(axis) {
-                    return None;
-                }
-                index[i] = image[b] as u32;
-            }
-            form.to[axis] = to.unwrap_or(axis);
-            index[0] = corner[form.to[axis]] as u32;
-            form.index.push(index);
-        }
-        let mut agrees = |entry: usize| {
-            shape.unflat(entry, &mut from);
-            for axis in 0..axes {
-                image[form.to[axis]] = form.index[axis][from[axis]] as usize;
-            }
-            shape.flat(&image) == permutation.image(entry)
-        };
-        (0..shape.len()).all(&mut agrees).then_some(form)
-    }
 }
 
 impl Axes {

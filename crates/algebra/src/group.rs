@@ -1,11 +1,13 @@
 //! A candidate symmetry: a name and generators acting on the flattened tensor.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use dashu_int::UBig;
 
 use crate::action::Action;
+use crate::axis_form;
 use crate::chain::Chain;
 use crate::error::{Error, Result};
 use crate::faithful::Faithful;
@@ -36,6 +38,40 @@ pub struct Swap {
     pub i: usize,
     /// The larger index.
     pub j: usize,
+}
+
+/// Something odd about a list of candidates that does not stop anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// A candidate that changes nothing: it can never be contradicted.
+    Trivial(String),
+    /// Two candidates with the same elements: they count twice in the level of invariance.
+    Same(String, String),
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Trivial(name) => write!(f, "{name} is trivial on this shape: it changes nothing and is always kept"),
+            Self::Same(a, b) => write!(f, "{a} and {b} are the same group: it counts twice in every level"),
+        }
+    }
+}
+
+/// Names the candidates that are trivial or stand twice in a list.
+pub fn warnings(groups: &[Group]) -> Vec<Warning> {
+    let mut found: Vec<Warning> =
+        groups.iter().filter(|group| group.is_trivial()).map(|group| Warning::Trivial(group.name.clone())).collect();
+    // Equal groups have equal orbits: only those need the full comparison.
+    let mut alike: HashMap<Option<Orbits>, Vec<&Group>> = HashMap::new();
+    for group in groups.iter().filter(|group| !group.is_trivial()) {
+        let bucket = alike.entry(group.orbits()).or_default();
+        if let Some(twin) = bucket.iter().find(|other| other.is_same_as(group)) {
+            found.push(Warning::Same(twin.name.clone(), group.name.clone()));
+        }
+        bucket.push(group);
+    }
+    found
 }
 
 /// Elements g of G and h of H with g h g⁻¹ outside H: the proof that H is not normal in G.
@@ -232,6 +268,11 @@ impl Group {
         None
     }
 
+    /// An action on this group's tensors in words, such as "axis 1 mirrored".
+    pub fn describe(&self, action: &Action) -> String {
+        axis_form::describe(&self.shape, action)
+    }
+
     /// The orbits of the entries; none for groups of matrices.
     pub fn orbits(&self) -> Option<Orbits> {
         Orbits::of(self.shape.len(), self.generators.iter())
@@ -240,10 +281,7 @@ impl Group {
 
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Group")
-            .field("name", &self.name)
-            .field("shape", &self.shape)
-            .field("generators", &self.generators)
-            .finish()
+        let Self { name, shape, generators, .. } = self;
+        f.debug_struct("Group").field("name", name).field("shape", shape).field("generators", generators).finish_non_exhaustive()
     }
 }

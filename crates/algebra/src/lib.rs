@@ -31,6 +31,7 @@ mod modular;
 mod numeric;
 
 mod action;
+mod axis_form;
 mod matrix;
 mod permutation;
 
@@ -52,7 +53,7 @@ mod lattice;
 pub use action::Action;
 pub use builtin::candidates;
 pub use error::{Error, ParseError, Result};
-pub use group::{Group, Swap, Witness};
+pub use group::{Group, Swap, Warning, Witness, warnings};
 pub use group_set::GroupSet;
 pub use lattice::{
     Certificate, Check, GroupRecord, Lattice, Mode, Options, SparseVector, Subspace, SubspaceRecord, VectorRecord,

@@ -3,7 +3,7 @@
 //! Reducing modulo a prime can only lower a rank. So a full rank modulo p *proves* a full rank over the rationals, at the
 //! cost of machine arithmetic; only when the rank modulo p is short is it computed over the integers.
 
-use dashu_int::{IBig, UBig};
+use dashu_int::{IBig, Sign};
 
 use crate::linear::{self, Vector};
 
@@ -11,9 +11,9 @@ use crate::linear::{self, Vector};
 const P: u64 = (1 << 61) - 1;
 
 fn residue(x: &IBig) -> u64 {
-    let (sign, magnitude) = (x < &IBig::ZERO, UBig::try_from(if x < &IBig::ZERO { -x } else { x.clone() }).unwrap_or_default());
-    let rest = u64::try_from(magnitude % P).unwrap_or_default();
-    if sign && rest != 0 { P - rest } else { rest }
+    let (sign, magnitude) = x.clone().into_parts();
+    let rest = magnitude % P;
+    if sign == Sign::Negative && rest != 0 { P - rest } else { rest }
 }
 
 fn multiply(a: u64, b: u64) -> u64 {

@@ -61,7 +61,9 @@ pub(crate) fn orthonormalise(mut vectors: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         }
         normalise(v);
     }
-    vectors.iter_mut().for_each(|v| fix_sign(v));
+    for v in &mut vectors {
+        fix_sign(v);
+    }
     vectors
 }
 
@@ -72,7 +74,9 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn normalise(v: &mut [f64]) {
     let length = dot(v, v).sqrt();
     if length > 0.0 {
-        v.iter_mut().for_each(|x| *x /= length);
+        for x in v {
+            *x /= length;
+        }
     }
 }
 
@@ -81,7 +85,9 @@ fn fix_sign(v: &mut [f64]) {
     let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     // Entries that are equal in exact arithmetic differ by rounding: the first within rounding of the largest decides.
     if v.iter().find(|x| x.abs() > largest * (1.0 - 1e-9)).is_some_and(|x| *x < 0.0) {
-        v.iter_mut().for_each(|x| *x = -*x);
+        for x in v {
+            *x = -*x;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lattices whose dimensions are known, from the paper or by hand.
 
-use invar_algebra::{Lattice, Mode, Options, Shape, candidates};
+use invar_algebra::{Lattice, Mode, Options, Shape, Subspace, candidates};
 
 fn lattice(shape: &str, groups: &[&str], mode: Mode) -> Lattice {
     let shape: Shape = shape.parse().unwrap();
@@ -19,7 +19,7 @@ fn lattice(shape: &str, groups: &[&str], mode: Mode) -> Lattice {
 
 /// (names of M, dimension) of every subspace.
 fn dimensions(lattice: &Lattice) -> Vec<(String, usize)> {
-    let names = |s: &invar_algebra::Subspace| s.set().iter().map(|g| lattice.groups()[g].name()).collect::<Vec<_>>().join(",");
+    let names = |s: &Subspace| s.set().iter().map(|g| lattice.groups()[g].name()).collect::<Vec<_>>().join(",");
     lattice.subspaces().iter().map(|s| (names(s), s.dimension())).collect()
 }
 
@@ -72,17 +72,17 @@ fn sequences_in_paper_mode_are_all_but_one() {
 #[test]
 fn sequences_with_features_multiply_dimensions() {
     let l = lattice("5x3", &["swaps(0)"], Mode::Paper);
-    assert_eq!(l.subspaces().iter().map(|s| s.dimension()).collect::<Vec<_>>(), [3; 5]);
+    assert_eq!(l.subspaces().iter().map(Subspace::dimension).collect::<Vec<_>>(), [3; 5]);
 }
 
 #[test]
 fn node_swaps_stop_when_the_space_is_spanned() {
     // Algorithm 1 as printed would record 29 dimensions here; independent parts sum to 16.
     let l = lattice("4x4", &["node_swaps(0,1)"], Mode::Paper);
-    assert_eq!(l.subspaces().iter().map(|s| s.dimension()).sum::<usize>(), 16);
+    assert_eq!(l.subspaces().iter().map(Subspace::dimension).sum::<usize>(), 16);
     assert_eq!(l.subspaces()[0].dimension(), 2);
     let all = lattice("4x4", &["node_swaps(0,1)"], Mode::Complete);
-    assert!(all.subspaces().iter().map(|s| s.dimension()).sum::<usize>() > 16);
+    assert!(all.subspaces().iter().map(Subspace::dimension).sum::<usize>() > 16);
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn families_agree_with_the_general_enumeration() {
                 assert_eq!(key(&lazy), key(&general), "{shape}");
             }
             assert_eq!(
-                lazy.subspaces().iter().map(|s| s.dimension()).sum::<usize>(),
-                general.subspaces().iter().map(|s| s.dimension()).sum::<usize>()
+                lazy.subspaces().iter().map(Subspace::dimension).sum::<usize>(),
+                general.subspaces().iter().map(Subspace::dimension).sum::<usize>()
             );
         }
     }

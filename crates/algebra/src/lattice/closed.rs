@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::group_set::GroupSet;
 use crate::lattice::component::Component;
+use crate::orbits::Orbits;
+use crate::union_find::UnionFind;
 
 /// cl(M): every group that leaves all of Bt(M) invariant.
 pub(crate) fn closure(components: &[Component], m: usize, set: &GroupSet) -> GroupSet {
@@ -76,6 +78,31 @@ impl Family {
             *place = number;
         }
         Some(Self { n, blocks: (axes.len() + 1).min(n), group })
+    }
+
+    /// A closed set as the partition of positions (from 1, as in the paper) that it stands for.
+    pub(crate) fn label(&self, set: &GroupSet, what: &str) -> String {
+        let mut sets = UnionFind::new(self.n);
+        for i in 0..self.n {
+            for j in i + 1..self.n {
+                if set.contains(self.group[i * self.n + j]) {
+                    sets.union(i, j, false);
+                }
+            }
+        }
+        let blocks = Orbits::from_sets(self.n, &mut sets).members();
+        let alone: Vec<usize> = blocks.iter().filter(|block| block.len() == 1).map(|block| block[0] + 1).collect();
+        let spell = |block: &[usize]| block.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        match (blocks.len() - alone.len(), &alone[..]) {
+            (1, []) => format!("all {what}s alike"),
+            (1, [one]) => format!("all but {what} {one}"),
+            (1, several) => format!("all but {what}s {}", spell(several)),
+            (0, _) => format!("every {what} on its own"),
+            _ => {
+                let blocks: Vec<String> = blocks.iter().map(|b| spell(&b.iter().map(|p| p + 1).collect::<Vec<_>>())).collect();
+                format!("{what}s {}", blocks.join(" | "))
+            }
+        }
     }
 
     /// The closed sets that can have a subspace, one level at a time, most invariant first.

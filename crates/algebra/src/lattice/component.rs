@@ -3,7 +3,7 @@
 //! Every subspace of the lattice is the direct sum of its parts on the orbits of all candidates together, so the whole
 //! construction runs on one small part at a time: 24 entries instead of 2352 for a 3x28x28 image.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use dashu_int::IBig;
@@ -46,16 +46,15 @@ pub(crate) enum Fixed {
 pub(crate) fn split(groups: &[Group]) -> Vec<Component> {
     let d = groups[0].shape().len();
     let matrices = groups.iter().flat_map(Group::generators).any(|g| matches!(g, Action::Rational(_)));
-    let equations: Vec<Vec<Vector>> = match matrices {
-        true => groups.iter().map(|group| group.generators().iter().flat_map(left_equations).collect()).collect(),
-        false => Vec::new(),
-    };
-    let agreements: Vec<Vec<(usize, usize, bool)>> = match matrices {
-        true => Vec::new(),
-        false => {
-            groups.iter().map(|group| group.generators().iter().flat_map(|g| edges(g).expect("no matrices")).collect()).collect()
+    let mut equations: Vec<Vec<Vector>> = Vec::new();
+    let mut agreements: Vec<Vec<(usize, usize, bool)>> = Vec::new();
+    for group in groups {
+        if matrices {
+            equations.push(group.generators().iter().flat_map(left_equations).collect());
+        } else {
+            agreements.push(group.generators().iter().flat_map(|g| edges(g).expect("no matrices")).collect());
         }
-    };
+    }
 
     let mut sets = UnionFind::new(d);
     agreements.iter().flatten().for_each(|&(a, b, _)| _ = sets.union(a, b, false));
@@ -161,7 +160,7 @@ fn pure_in_orbits<'a>(orbits: &Orbits, outside: impl Iterator<Item = &'a [Edge]>
     live.iter().enumerate().for_each(|(k, &orbit)| number[orbit] = k);
     let k = live.len();
     let mut seen = HashSet::new();
-    let mut constraints: HashMap<Vec<i64>, ()> = HashMap::new();
+    let mut constraints: HashSet<Vec<i64>> = HashSet::new();
     let mut rows = Vec::new();
     for edges in outside {
         let mut glued = UnionFind::new(k);
@@ -186,7 +185,7 @@ fn pure_in_orbits<'a>(orbits: &Orbits, outside: impl Iterator<Item = &'a [Edge]>
             sums[glued.orbit(x)][x] = if glued.is_reversed(x) { -weight } else { weight };
         }
         for (orbit, sum) in sums.into_iter().enumerate() {
-            if !glued.is_cancelled(orbit) && constraints.insert(sum.clone(), ()).is_none() {
+            if !glued.is_cancelled(orbit) && constraints.insert(sum.clone()) {
                 rows.push(sum.into_iter().map(IBig::from).collect::<Vector>());
             }
         }

@@ -221,6 +221,17 @@ impl Lattice {
         Ok(closed::closure(&component::split(&self.groups), self.groups.len(), set))
     }
 
+    /// A set of candidates in words: their names, or for a complete family of swaps the partition it stands for, such as
+    /// "all but position 3" (positions count from 1, as in the paper).
+    pub fn label(&self, set: &GroupSet) -> String {
+        if let Some(family) = Family::detect(&self.groups) {
+            let several_axes = self.groups[0].swap().is_some_and(|swap| swap.axes.len() > 1);
+            return family.label(set, if several_axes { "node" } else { "position" });
+        }
+        let names: Vec<&str> = set.iter().map(|group| self.groups[group].name()).collect();
+        format!("{{{}}}", names.join(", "))
+    }
+
     /// Pairs (upper, lower) of positions in [`subspaces`](Self::subspaces): the lower set is contained in the upper one
     /// with no other subspace's set between. The edges of the Hasse diagram.
     pub fn hasse_edges(&self) -> Vec<(usize, usize)> {

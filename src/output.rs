@@ -1,0 +1,118 @@
+//! How results, warnings and errors look on a terminal.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::{Context, Result};
+use invar_algebra::{Error, Group, ParseError, warnings};
+use invar_lab::files;
+
+const STRONG: Style = Style::new().bold();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Text that stands out on a terminal.
+pub(crate) fn strong(text: &str) -> String {
+    format!("{STRONG}{text}{STRONG:#}")
+}
+
+/// Prints an error with its causes, and the exit code it deserves: 2 for what the user asked, 1 for what went wrong.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", causes.join(": "));
+    if let Some(Error::Parse(ParseError { text, position, .. })) = error.downcast_ref() {
+        let before = text[..*position].chars().count();
+        anstream::eprintln!("  {text}\n  {}{ERROR}^{ERROR:#}", " ".repeat(before));
+    }
+    let failed = matches!(error.downcast_ref(), Some(Error::TooManySets { .. } | Error::AmbiguousRank { .. }) | None);
+    ExitCode::from(if failed { 1 } else { 2 })
+}
+
+/// Prints what is odd about a list of candidates.
+pub(crate) fn warn(groups: &[Group]) {
+    for warning in warnings(groups) {
+        anstream::eprintln!("{WARNING}warning{WARNING:#}: {warning}");
+    }
+}
+
+/// Prints a value as JSON on standard output.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<()> {
+    line(&serde_json::to_string_pretty(value)?)
+}
+
+/// Prints text. A reader that stops reading, such as `head`, ends the program quietly.
+pub(crate) fn line(text: &str) -> Result<()> {
+    use std::io::Write;
+    match writeln!(anstream::stdout(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        done => done.context("cannot write to standard output"),
+    }
+}
+
+/// Writes a file whole, or says why not.
+pub(crate) fn write(path: &Path, content: &str) -> Result<()> {
+    files::write_whole(path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Rows under a header, columns aligned; the columns in `right` hold numbers.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let render = |cells: &[String]| {
+        let cell = |(column, text): (usize, &String)| {
+            let space = " ".repeat(widths[column] - text.chars().count());
+            if right.contains(&column) { format!("{space}{text}") } else { format!("{text}{space}") }
+        };
+        cells.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    let header: Vec<String> = header.iter().map(ToString::to_string).collect();
+    std::iter::once(strong(&render(&header))).chain(rows.iter().map(|row| render(row))).collect::<Vec<_>>().join("\n")
+}
+
+/// A number with separators for thousands.
+pub(crate) fn thousands(n: &impl ToString) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// An order of a group: in full while a person can read it, else its leading digits and the number of digits.
+pub(crate) fn order(n: &impl ToString) -> String {
+    let digits = n.to_string();
+    if digits.len() <= 15 { thousands(&digits) } else { format!("{}.{}e{}", &digits[..1], &digits[1..4], digits.len() - 1) }
+}
+
+/// "1 group", "2 groups".
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{} {what}{}", thousands(&n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(thousands(&1_234_567), "1,234,567");
+        assert_eq!(thousands(&12), "12");
+        assert_eq!(order(&"265252859812191058636308480000000"), "2.652e32");
+        assert_eq!(count(1, "group"), "1 group");
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let rows = vec![vec!["a".into(), "10".into()], vec!["longer".into(), "7".into()]];
+        let plain = anstream::adapter::strip_str(&table(&["name", "n"], &rows, &[1])).to_string();
+        assert_eq!(plain, "name     n\na       10\nlonger   7");
+    }
+}

@@ -1,0 +1,26 @@
+//! `invar verify`: a certificate checked again from its data alone.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use invar_algebra::Certificate;
+
+use crate::cli::VerifyArgs;
+use crate::lattice::render_checks;
+use crate::output;
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
+    let shown = args.file.display();
+    let text = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {shown}"))?;
+    let claimed: Certificate = serde_json::from_str(&text)
+        .with_context(|| format!("{shown} is not a certificate written by `invar lattice --certificate`"))?;
+    let found = claimed.recheck()?;
+    if args.json {
+        output::json(&found.checks)?;
+    } else {
+        let groups = output::count(found.groups.len(), "group");
+        let subspaces = output::count(found.subspaces.len(), "subspace");
+        output::line(&format!("shape {}, {groups}, {subspaces}\n{}", found.shape, render_checks(&found)))?;
+    }
+    Ok(ExitCode::from(u8::from(!found.holds())))
+}
