@@ -17,8 +17,17 @@ mod partition;
 
 mod causal;
 
+// Tasks: what is computed, then the data for it.
+mod sizes;
+
+mod sequence_task;
+mod sequences;
+
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
 pub use entry::Entry;
 pub use error::{Error, Result};
 pub use examples::{Chance, Examples, Pairs, Split, consistency};
 pub use partition::Partition;
+pub use sequence_task::{Arrangement, SequenceTask};
+pub use sequences::{Sequences, TestOrder};
+pub use sizes::Sizes;
