@@ -23,11 +23,19 @@ mod sizes;
 mod sequence_task;
 mod sequences;
 
+mod graph_task;
+mod graphs;
+
+mod task;
+
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
 pub use entry::Entry;
 pub use error::{Error, Result};
 pub use examples::{Chance, Examples, Pairs, Split, consistency};
+pub use graph_task::GraphTask;
+pub use graphs::Graphs;
 pub use partition::Partition;
 pub use sequence_task::{Arrangement, SequenceTask};
 pub use sequences::{Sequences, TestOrder};
 pub use sizes::Sizes;
+pub use task::Task;
