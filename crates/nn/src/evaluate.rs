@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Dataset, Targets};
 use crate::network::Model;
 use crate::readout::read;
-use crate::train::device_of;
+use crate::step::device_of;
 use crate::{Pass, Result};
 
 /// Examples per pass: large enough to be fast, small enough for memory.

@@ -29,6 +29,7 @@ mod network;
 mod evaluate;
 mod optimizer;
 mod schedule;
+mod step;
 mod stopping;
 mod train;
 
@@ -46,6 +47,7 @@ pub use optimizer::Optimizer;
 pub use pass::{Input, Pass};
 pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
 pub use schedule::Schedule;
+pub use step::{Extras, Step, Stepper};
 pub use stopping::StoppingConfig;
-pub use train::{End, Epoch, Extras, Fit, TrainConfig, train};
+pub use train::{End, Epoch, Fit, TrainConfig, train};
 pub use violations::Violations;

@@ -3,25 +3,22 @@
 
 use std::ops::ControlFlow;
 
-use burn::module::Module;
-use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Augmentation, Dataset};
+use crate::data::Dataset;
 use crate::evaluate::losses;
 use crate::init::rng;
 use crate::network::Model;
 use crate::optimizer::Optimizer;
 use crate::schedule::Schedule;
+use crate::step::{Extras, Step, Stepper};
 use crate::stopping::{Stopping, StoppingConfig};
-use crate::{Error, Pass, Penalty, Result};
+use crate::{Error, Result};
 
-/// Streams of the seed: shuffling, augmentation and masks must not move each other.
+/// Stream of the seed that orders the examples; [`Stepper`] has its own.
 const SHUFFLE: u64 = 1;
-const AUGMENT: u64 = 2;
-const MASKS: u64 = 3;
 
 /// Settings of a fit.
 ///
@@ -71,7 +68,7 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.optimizer.check()?;
         self.stopping.check()?;
         for (name, value) in [
@@ -91,15 +88,6 @@ impl TrainConfig {
         }
         Ok(())
     }
-}
-
-/// What to fit on, beside the settings.
-#[derive(Clone, Copy, Default)]
-pub struct Extras<'a> {
-    /// The penalty, if the network has CG layers; without it lambda is not used.
-    pub penalty: Option<&'a Penalty>,
-    /// Forced data augmentation of training examples.
-    pub augmentation: Option<Augmentation<'a>>,
 }
 
 /// One line of the learning curve.
@@ -154,18 +142,14 @@ pub fn train<M: Model>(
     extras: Extras,
     mut observer: impl FnMut(&Epoch) -> ControlFlow<()>,
 ) -> Result<Fit<M>> {
-    config.check()?;
-    let plain = device_of(&model)?;
-    let mut model = model.train();
-    let mut optimizer = config.optimizer.build();
+    let mut stepper = Stepper::new(model, config)?;
+    let plain = stepper.plain.clone();
     let mut stopping = Stopping::new(config.stopping);
-    let mut best = model.valid();
+    let mut best = stepper.model.valid();
     let mut curve = Vec::new();
     let mut order: Vec<usize> = (0..training.len()).collect();
-    let (mut shuffling, mut augmenting) = (rng(config.seed, SHUFFLE), rng(config.seed, AUGMENT));
-    let mut pass = Pass::train(rng(config.seed, MASKS));
+    let mut shuffling = rng(config.seed, SHUFFLE);
     let per_epoch = training.len().div_ceil(config.batch);
-    let device = plain.clone().autodiff();
     let mut end = End::MaxEpochs;
 
     for epoch in 1..=config.max_epochs {
@@ -173,42 +157,30 @@ pub fn train<M: Model>(
         let mut total = 0.0;
         for (step, rows) in order.chunks(config.batch).enumerate() {
             let done = (epoch - 1) * per_epoch + step;
-            let rate = config.optimizer.learning_rate()
-                * config.schedule.factor(done, per_epoch * config.max_epochs);
-            let augment = extras
-                .augmentation
-                .map(|augment| (augment, &mut augmenting));
-            let (input, goal) = training.batch(rows, augment, &device);
-            let loss = goal.loss(model.forward(input, &mut pass)?);
-            let objective = match extras
-                .penalty
-                .filter(|_| config.lambda > 0.0)
-                .and_then(|p| model.penalty(p))
-            {
-                Some(penalty) => loss.clone() + penalty.mul_scalar(config.lambda),
-                None => loss.clone(),
-            };
-            let value = f64::from(objective.clone().into_scalar::<f32>());
-            if !value.is_finite() {
+            let factor = config.schedule.factor(done, per_epoch * config.max_epochs);
+            let learning_rate = config.optimizer.learning_rate() * factor;
+            let Step { loss, objective } = stepper.step(training, rows, learning_rate, extras)?;
+            if !objective.is_finite() {
                 return Err(Error::Diverged {
                     stage: "training",
-                    loss: value,
+                    loss: objective,
                     epoch,
                     step: step + 1,
-                    learning_rate: rate,
+                    learning_rate,
                 });
             }
-            total += f64::from(loss.into_scalar::<f32>()) * rows.len() as f64;
-            let gradients = GradientsParams::from_grads(objective.backward(), &model);
-            model = optimizer.step(rate, model, gradients);
+            total += loss * rows.len() as f64;
         }
-        let current = model.valid();
-        let (validation_loss, validation_accuracy) = losses(&current, validation, &plain)?;
-        let penalty = match extras.penalty.and_then(|p| current.penalty(p)) {
-            Some(penalty) => f64::from(penalty.into_scalar::<f32>()),
-            None => 0.0,
-        };
-        let score = validation_loss + config.lambda * penalty;
+        let current = stepper.model.valid();
+        let line = summary(
+            &current,
+            epoch,
+            total / training.len() as f64,
+            validation,
+            extras,
+            &plain,
+        )?;
+        let score = line.validation_loss + config.lambda * line.penalty;
         if !score.is_finite() {
             let learning_rate = config.optimizer.learning_rate();
             return Err(Error::Diverged {
@@ -219,13 +191,6 @@ pub fn train<M: Model>(
                 learning_rate,
             });
         }
-        let line = Epoch {
-            epoch,
-            train_loss: total / training.len() as f64,
-            validation_loss,
-            validation_accuracy,
-            penalty,
-        };
         curve.push(line);
         let verdict = stopping.see(epoch, score);
         if verdict.best {
@@ -250,12 +215,27 @@ pub fn train<M: Model>(
     })
 }
 
-/// The plain device a model lives on.
-pub(crate) fn device_of<M: Module>(model: &M) -> Result<Device> {
-    let device = model.devices().into_iter().next();
-    device
-        .map(Device::inner)
-        .ok_or_else(|| Error::setting("model", "a network with parameters", "empty"))
+/// The line of the learning curve for a model on the plain device.
+fn summary<M: Model>(
+    model: &M,
+    epoch: usize,
+    train_loss: f64,
+    validation: &Dataset,
+    extras: Extras,
+    device: &Device,
+) -> Result<Epoch> {
+    let (validation_loss, validation_accuracy) = losses(model, validation, device)?;
+    let penalty = match extras.penalty.and_then(|p| model.penalty(p)) {
+        Some(penalty) => f64::from(penalty.into_scalar::<f32>()),
+        None => 0.0,
+    };
+    Ok(Epoch {
+        epoch,
+        train_loss,
+        validation_loss,
+        validation_accuracy,
+        penalty,
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ fn all(device: &Device) -> Vec<(&'static str, bool, usize, Network)> {
         (
             "transformer",
             false,
-            83_713,
+            83_649,
             Network::Transformer(TransformerConfig::new(100, 10, 1).init(&mut init).unwrap()),
         ),
         (
@@ -56,7 +56,7 @@ fn all(device: &Device) -> Vec<(&'static str, bool, usize, Network)> {
         (
             "set transformer",
             true,
-            84_161,
+            84_097,
             Network::SetTransformer(SetTransformerConfig::new(100, 1).init(&mut init).unwrap()),
         ),
         (

@@ -1,0 +1,111 @@
+//! One step of training.
+
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::Device;
+
+use crate::data::{Augmentation, Dataset};
+use crate::init::{Rng, rng};
+use crate::network::Model;
+use crate::train::TrainConfig;
+use crate::{Error, Pass, Penalty, Result};
+
+/// Streams of the seed: augmentation and masks must not move each other.
+const AUGMENT: u64 = 2;
+const MASKS: u64 = 3;
+
+/// What to fit on, beside the settings.
+#[derive(Clone, Copy, Default)]
+pub struct Extras<'a> {
+    /// The penalty, if the network has CG layers; without it lambda is not used.
+    pub penalty: Option<&'a Penalty>,
+    /// Forced data augmentation of training examples.
+    pub augmentation: Option<Augmentation<'a>>,
+}
+
+/// What a step saw before it moved the weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Mean loss of the batch.
+    pub loss: f64,
+    /// Loss + lambda * penalty.
+    pub objective: f64,
+}
+
+/// A model in training with its optimiser and generators.
+pub struct Stepper<M> {
+    pub(crate) model: M,
+    /// The device without gradients, for validation.
+    pub(crate) plain: Device,
+    device: Device,
+    optimizer: ModuleOptimizer,
+    augmenting: Rng,
+    pass: Pass,
+    lambda: f64,
+}
+
+impl<M: Model> Stepper<M> {
+    /// Prepares a model for training on the device it was drawn on.
+    pub fn new(model: M, config: &TrainConfig) -> Result<Self> {
+        config.check()?;
+        let plain = device_of(&model)?;
+        Ok(Self {
+            model: model.train(),
+            device: plain.clone().autodiff(),
+            plain,
+            optimizer: config.optimizer.build(),
+            augmenting: rng(config.seed, AUGMENT),
+            pass: Pass::train(rng(config.seed, MASKS)),
+            lambda: config.lambda,
+        })
+    }
+
+    /// One step on the chosen examples. An objective that is not finite moves nothing.
+    pub fn step(
+        &mut self,
+        data: &Dataset,
+        rows: &[usize],
+        learning_rate: f64,
+        extras: Extras,
+    ) -> Result<Step> {
+        let augment = extras
+            .augmentation
+            .map(|augment| (augment, &mut self.augmenting));
+        let (input, goal) = data.batch(rows, augment, &self.device);
+        let loss = goal.loss(self.model.forward(input, &mut self.pass)?);
+        let mut step = Step {
+            loss: f64::from(loss.clone().into_scalar::<f32>()),
+            objective: 0.0,
+        };
+        let penalty = extras
+            .penalty
+            .filter(|_| self.lambda > 0.0)
+            .and_then(|p| self.model.penalty(p));
+        let objective = match penalty {
+            Some(penalty) => {
+                let objective = loss + penalty.mul_scalar(self.lambda);
+                step.objective = f64::from(objective.clone().into_scalar::<f32>());
+                objective
+            }
+            None => {
+                step.objective = step.loss;
+                loss
+            }
+        };
+        if step.objective.is_finite() {
+            let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
+            self.model = self
+                .optimizer
+                .step(learning_rate, self.model.clone(), gradients);
+        }
+        Ok(step)
+    }
+}
+
+/// The plain device a model lives on.
+pub(crate) fn device_of<M: Module>(model: &M) -> Result<Device> {
+    let device = model.devices().into_iter().next();
+    device
+        .map(Device::inner)
+        .ok_or_else(|| Error::setting("model", "a network with parameters", "empty"))
+}
