@@ -63,7 +63,7 @@ fn epochs() -> Result<()> {
     let device = Device::flex();
     let mut init = Init::new(0, &device);
     let cg = CgFeedForwardConfig::tokens(100).init(&Bases::sequence(POSITIONS), &mut init)?;
-    let models = [
+    let models = vec![
         ("cg", Network::Cg(cg.clone())),
         ("cg + R", Network::Cg(cg.clone())),
         ("cg + violations", Network::Cg(cg)),

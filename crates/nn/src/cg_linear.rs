@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bases::{Bases, check_vectors};
 use crate::dense::orthonormal;
+use crate::layout::Layout;
 use crate::{Activation, Error, Init, Result};
 
 /// How many biases a layer has.
@@ -19,60 +20,6 @@ pub enum Bias {
     Single,
     /// One per neuron, b_h of Eq. 11.
     PerNeuron,
-}
-
-/// Where one subspace lies among the rows of the coefficient matrix.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockRows {
-    /// Level of invariance |M|.
-    pub level: usize,
-    /// First row.
-    pub start: usize,
-    /// Number of rows, the dimension of B(M).
-    pub len: usize,
-}
-
-/// The blocks of a layer, most invariant first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    /// Number of candidate groups, m: subspaces at this level are free of penalty.
-    pub groups: usize,
-    /// Rows of each block.
-    pub blocks: Vec<BlockRows>,
-}
-
-impl Layout {
-    fn new(groups: usize, sizes: impl Iterator<Item = (usize, usize)>) -> Self {
-        let mut start = 0;
-        let blocks = sizes
-            .map(|(level, len)| {
-                start += len;
-                BlockRows {
-                    level,
-                    start: start - len,
-                    len,
-                }
-            })
-            .collect();
-        Self { groups, blocks }
-    }
-
-    /// Whether every subspace is one-dimensional, so that rows are blocks.
-    pub fn rows_are_blocks(&self) -> bool {
-        self.blocks.iter().all(|block| block.len == 1)
-    }
-
-    /// The distinct levels present, most invariant first, each with the range of its blocks.
-    pub fn levels(&self) -> Vec<(usize, std::ops::Range<usize>)> {
-        let mut levels: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
-        for (i, block) in self.blocks.iter().enumerate() {
-            match levels.last_mut() {
-                Some((level, range)) if *level == block.level => range.end = i + 1,
-                _ => levels.push((block.level, i..i + 1)),
-            }
-        }
-        levels
-    }
 }
 
 /// Settings of a [`CgLinear`].

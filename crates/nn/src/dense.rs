@@ -15,7 +15,9 @@ pub(crate) fn orthonormal(vectors: &[Vec<f64>]) -> Vec<Vec<f64>> {
         }
         let left = dot(&rest, &rest).sqrt();
         if left > 1e-9 * size {
-            rest.iter_mut().for_each(|r| *r /= left);
+            for r in &mut rest {
+                *r /= left;
+            }
             basis.push(rest);
         }
     }

@@ -1,5 +1,7 @@
 //! The one error type of the crate: each message names the operation, what was expected and what came.
 
+use std::fmt::Display;
+
 use thiserror::Error;
 
 /// What can go wrong when building, training or reading out a network.
@@ -74,7 +76,8 @@ pub enum Error {
 
 impl Error {
     /// A shape error from anything printable.
-    pub fn shape(what: &'static str, expected: impl ToString, got: impl ToString) -> Self {
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn shape(what: &'static str, expected: impl Display, got: impl Display) -> Self {
         Self::Shape {
             what,
             expected: expected.to_string(),
@@ -83,7 +86,8 @@ impl Error {
     }
 
     /// A settings error from anything printable.
-    pub fn setting(name: &'static str, expected: &'static str, got: impl ToString) -> Self {
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn setting(name: &'static str, expected: &'static str, got: impl Display) -> Self {
         Self::Setting {
             name,
             expected,

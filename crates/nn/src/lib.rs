@@ -12,6 +12,7 @@ mod bases;
 mod dense;
 mod error;
 mod init;
+mod layout;
 
 mod cg_linear;
 mod penalty;
@@ -35,13 +36,14 @@ mod train;
 
 pub use activation::Activation;
 pub use bases::{Bases, Block, Reynolds};
-pub use cg_linear::{Bias, BlockRows, CgLinear, CgLinearConfig, Layout};
+pub use cg_linear::{Bias, CgLinear, CgLinearConfig};
 pub use data::{Augmentation, Dataset, Example, Inputs, Targets};
 pub use embedding::{EMBEDDING, FixedEmbedding, gather};
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};
 pub use init::{Init, Rng, rng, trained};
+pub use layout::{BlockRows, Layout};
 pub use network::{Model, Network};
 pub use optimizer::Optimizer;
 pub use pass::{Input, Pass};

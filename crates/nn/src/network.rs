@@ -29,6 +29,8 @@ pub trait Model: Module {
 
 /// Any model of this crate.
 #[derive(Module, Debug)]
+// A box is not a module, and a program holds few networks.
+#[allow(clippy::large_enum_variant)]
 pub enum Network {
     /// The CG-invariant feedforward network (Appendix E.2).
     Cg(CgFeedForward),

@@ -115,7 +115,7 @@ mod tests {
         let mean: f32 = pass.dropout(x.clone(), 0.5).mean().into_scalar();
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         let sum: f32 = Pass::evaluate().dropout(x, 0.5).sum().into_scalar();
-        assert_eq!(sum, 10_000.0);
+        assert!((sum - 10_000.0).abs() < 1e-3);
         assert!(check_dropout(1.0).is_err() && check_dropout(0.0).is_ok());
     }
 }

@@ -4,7 +4,8 @@
 use burn::tensor::{Device, Tensor, activation};
 use serde::{Deserialize, Serialize};
 
-use crate::cg_linear::{CgLinear, Layout};
+use crate::cg_linear::CgLinear;
+use crate::layout::Layout;
 use crate::violations::Violations;
 use crate::{Error, Result, Reynolds};
 
@@ -129,6 +130,7 @@ impl PenaltyConfig {
 
 /// A penalty ready for use in training.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant)]
 pub enum Penalty {
     /// R of Eq. 12.
     Levels(LevelPenalty),

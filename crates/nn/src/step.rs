@@ -81,17 +81,12 @@ impl<M: Model> Stepper<M> {
             .penalty
             .filter(|_| self.lambda > 0.0)
             .and_then(|p| self.model.penalty(p));
-        let objective = match penalty {
-            Some(penalty) => {
-                let objective = loss + penalty.mul_scalar(self.lambda);
-                step.objective = f64::from(objective.clone().into_scalar::<f32>());
-                objective
-            }
-            None => {
-                step.objective = step.loss;
-                loss
-            }
-        };
+        let mut objective = loss;
+        step.objective = step.loss;
+        if let Some(penalty) = penalty {
+            objective = objective + penalty.mul_scalar(self.lambda);
+            step.objective = f64::from(objective.clone().into_scalar::<f32>());
+        }
         if step.objective.is_finite() {
             let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
             self.model = self

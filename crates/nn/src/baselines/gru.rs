@@ -33,7 +33,7 @@ impl GruCell {
     /// - embedding: `[vocabulary, inputs]`
     /// - tokens: `[batch, positions]`
     /// - output: `[batch, hidden]`
-    pub fn run(&self, embedding: Tensor<2>, tokens: Tensor<2, Int>) -> Tensor<2> {
+    pub fn run(&self, embedding: Tensor<2>, tokens: &Tensor<2, Int>) -> Tensor<2> {
         let [batch, positions] = tokens.dims();
         let hidden = self.recurrent.weight.dims()[0];
         let table = self.input.forward(embedding);
@@ -105,7 +105,7 @@ impl Model for GruNet {
         let tokens = input.tokens("GRU")?;
         Ok(self
             .rho
-            .forward(self.cell.run(self.embedding.table.val(), tokens)))
+            .forward(self.cell.run(self.embedding.table.val(), &tokens)))
     }
 
     fn describe(&self) -> String {

@@ -85,6 +85,7 @@ pub struct Janossy {
 }
 
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)]
 enum Inner {
     Kary(Kary),
     Sampled(Sampled),
@@ -190,7 +191,7 @@ impl Sampled {
                 Tensor::<2, Int>::from_data(TensorData::new(orders, [batch, positions]), &device);
             return Ok(self
                 .cell
-                .run(embedding.clone(), tokens.clone().gather(1, orders)));
+                .run(embedding.clone(), &tokens.clone().gather(1, orders)));
         }
         let mut rng = rng(ORDERINGS, 0);
         let mut order: Vec<i32> = (0..positions as i32).collect();
@@ -201,7 +202,7 @@ impl Sampled {
                 Tensor::<1, Int>::from_data(TensorData::new(order.clone(), [positions]), &device);
             let state = self
                 .cell
-                .run(embedding.clone(), tokens.clone().select(1, at));
+                .run(embedding.clone(), &tokens.clone().select(1, at));
             sum = Some(match sum {
                 Some(sum) => sum + state,
                 None => state,

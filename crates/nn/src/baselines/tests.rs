@@ -102,7 +102,9 @@ fn invariant_exactly_when_they_claim_to_be() {
     let rows = sequences(1);
     let mut moved = rows.clone();
     let mut rng = rng(2, 0);
-    moved.iter_mut().for_each(|row| row.shuffle(&mut rng));
+    for row in &mut moved {
+        row.shuffle(&mut rng);
+    }
     for (name, invariant, _, model) in all(&device) {
         let (a, b) = (run(&model, &rows, &device), run(&model, &moved, &device));
         let gap = a
@@ -136,6 +138,15 @@ fn rows_of_a_batch_do_not_see_each_other() {
     }
 }
 
+/// Counts parameters that ask for a gradient.
+struct Trained(usize);
+
+impl burn::module::ModuleVisitor for Trained {
+    fn visit_float<const D: usize>(&mut self, param: &burn::module::Param<Tensor<D>>) {
+        self.0 += usize::from(param.val().is_require_grad());
+    }
+}
+
 #[test]
 fn the_embedding_is_not_trained_and_everything_else_is() {
     let device = Device::flex().autodiff();
@@ -148,12 +159,6 @@ fn the_embedding_is_not_trained_and_everything_else_is() {
             .unwrap();
         let gradients =
             burn::optim::GradientsParams::from_grads(y.square().sum().backward(), &model);
-        struct Trained(usize);
-        impl burn::module::ModuleVisitor for Trained {
-            fn visit_float<const D: usize>(&mut self, param: &burn::module::Param<Tensor<D>>) {
-                self.0 += usize::from(param.val().is_require_grad());
-            }
-        }
         let mut trained = Trained(0);
         burn::module::Module::visit(&model, &mut trained);
         assert_eq!(gradients.len(), trained.0, "{name}");
@@ -210,7 +215,7 @@ fn the_cell_agrees_with_burns_gru() {
     }
     let embedding = FixedEmbedding::new(100, EMBEDDING, &mut init).unwrap();
     let tokens = tensor(&sequences(5), &device);
-    let ours = cell.run(embedding.table.val(), tokens.clone());
+    let ours = cell.run(embedding.table.val(), &tokens);
     let theirs = reference
         .forward(embedding.forward(tokens), None)
         .slice([0..6, 9..10, 0..5])

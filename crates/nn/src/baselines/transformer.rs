@@ -73,7 +73,7 @@ impl TransformerConfig {
 fn sinusoids(length: usize, width: usize) -> Vec<f32> {
     let entry = |t: usize, column: usize| {
         let angle = t as f64 / 10_000f64.powf((column - column % 2) as f64 / width as f64);
-        (if column % 2 == 0 {
+        (if column.is_multiple_of(2) {
             angle.sin()
         } else {
             angle.cos()
