@@ -1,7 +1,7 @@
 //! Times one training step of the published CG sequence network and prints a JSON line; with `--epochs`, times one epoch of
 //! 6,400 examples for every model instead.
 //!
-//!     cargo run --release -p invar-nn --example bench_sequences -- [--seconds 5] [--epochs]
+//!     cargo run --release -p invar-nn --example bench_sequences -- [--seconds 5] [--epochs [--only MODEL]]
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -98,7 +98,11 @@ fn epochs() -> Result<()> {
     ];
     let (training, validation) = (data(6400)?, data(1600)?);
     let swaps = Reynolds::swaps(POSITIONS);
+    let only = std::env::args().skip_while(|a| a != "--only").nth(1);
     for (name, model) in models {
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
         let penalty = match name {
             "cg + R" => Some(PenaltyConfig::default().build(None, &device)?),
             "cg + violations" => Some(PenaltyConfig::violations().build(Some(&swaps), &device)?),

@@ -32,6 +32,11 @@ impl FixedEmbedding {
         })
     }
 
+    /// Number of distinct tokens.
+    pub fn vocabulary(&self) -> usize {
+        self.table.dims()[0]
+    }
+
     /// Width of one vector.
     pub fn width(&self) -> usize {
         self.table.dims()[1]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Dataset, Targets};
 use crate::network::Model;
 use crate::readout::read;
-use crate::step::device_of;
+use crate::step::{check_outputs, check_tokens, device_of};
 use crate::{Pass, Result};
 
 /// Examples per pass: large enough to be fast, small enough for memory.
@@ -36,6 +36,7 @@ impl Evaluation {
 
 /// Evaluates in batches on the plain device; nothing is random.
 pub fn evaluate<M: Model>(model: &M, data: &Dataset) -> Result<Evaluation> {
+    check_tokens(model, data)?;
     let device = device_of(model)?;
     // Training mode follows the device, so a model that still sits on the autodiff device is moved off it.
     let model = model.valid();
@@ -54,6 +55,7 @@ fn evaluate_on<M: Model>(model: &M, data: &Dataset, device: &Device) -> Result<E
     for rows in rows.chunks(BATCH) {
         let (input, goal) = data.batch(rows, None, device);
         let outputs = model.forward(input, &mut Pass::evaluate())?;
+        check_outputs(&outputs, data)?;
         let width = outputs.dims()[1];
         for output in read(&outputs)?.chunks(width) {
             predictions.push(match data.targets() {

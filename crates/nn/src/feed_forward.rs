@@ -222,6 +222,12 @@ impl Model for CgFeedForward {
         Some(penalty.soft(&self.cg))
     }
 
+    fn vocabulary(&self) -> Option<usize> {
+        self.front
+            .as_ref()
+            .map(|front| front.embedding.vocabulary())
+    }
+
     fn describe(&self) -> String {
         let front = match &self.front {
             Some(front) => format!(

@@ -18,6 +18,11 @@ pub trait Model: Module {
         None
     }
 
+    /// Number of distinct tokens the network knows, if it takes tokens; the largest token is one less.
+    fn vocabulary(&self) -> Option<usize> {
+        None
+    }
+
     /// Number of trained parameters; fixed embeddings and bases do not count.
     fn parameters(&self) -> usize {
         trained(self)
@@ -79,6 +84,10 @@ impl Model for Network {
 
     fn penalty(&self, penalty: &Penalty) -> Option<Tensor<1>> {
         each!(self, model => model.penalty(penalty))
+    }
+
+    fn vocabulary(&self) -> Option<usize> {
+        each!(self, model => model.vocabulary())
     }
 
     fn describe(&self) -> String {

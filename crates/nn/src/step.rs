@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 
 use crate::data::{Augmentation, Dataset};
 use crate::init::{Rng, rng};
@@ -72,7 +72,9 @@ impl<M: Model> Stepper<M> {
             .augmentation
             .map(|augment| (augment, &mut self.augmenting));
         let (input, goal) = data.batch(rows, augment, &self.device);
-        let loss = goal.loss(self.model.forward(input, &mut self.pass)?);
+        let outputs = self.model.forward(input, &mut self.pass)?;
+        check_outputs(&outputs, data)?;
+        let loss = goal.loss(outputs);
         let mut step = Step {
             loss: f64::from(loss.clone().into_scalar::<f32>()),
             objective: 0.0,
@@ -95,6 +97,31 @@ impl<M: Model> Stepper<M> {
         }
         Ok(step)
     }
+}
+
+/// Refuses data with tokens that the network has no embedding for: the lookup itself would not.
+pub(crate) fn check_tokens<M: Model>(model: &M, data: &Dataset) -> Result<()> {
+    match (model.vocabulary(), data.largest_token()) {
+        (Some(vocabulary), Some(token)) if token as usize >= vocabulary => Err(Error::shape(
+            "token",
+            format!("below the vocabulary size {vocabulary}"),
+            token,
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses outputs that do not fit the targets.
+pub(crate) fn check_outputs(outputs: &Tensor<2>, data: &Dataset) -> Result<()> {
+    let width = outputs.dims()[1];
+    if width == data.outputs() {
+        return Ok(());
+    }
+    Err(Error::shape(
+        "outputs of the network",
+        data.outputs(),
+        width,
+    ))
 }
 
 /// The plain device a model lives on.

@@ -13,7 +13,7 @@ use crate::init::rng;
 use crate::network::Model;
 use crate::optimizer::Optimizer;
 use crate::schedule::Schedule;
-use crate::step::{Extras, Step, Stepper};
+use crate::step::{Extras, Step, Stepper, check_tokens};
 use crate::stopping::{Stopping, StoppingConfig};
 use crate::{Error, Result};
 
@@ -142,6 +142,8 @@ pub fn train<M: Model>(
     extras: Extras,
     mut observer: impl FnMut(&Epoch) -> ControlFlow<()>,
 ) -> Result<Fit<M>> {
+    check_tokens(&model, training)?;
+    check_tokens(&model, validation)?;
     let mut stepper = Stepper::new(model, config)?;
     let plain = stepper.plain.clone();
     let mut stopping = Stopping::new(config.stopping);

@@ -304,3 +304,47 @@ fn settings_are_checked() {
         .contains("learning rate")
     );
 }
+
+#[test]
+fn data_that_does_not_fit_the_network_is_refused() {
+    let strange = Dataset::sequences(4, vec![1, 2, 3, 10], vec![1.0]).unwrap();
+    let message = evaluate(&model(1), &strange).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "token: expected below the vocabulary size 10, got 10"
+    );
+    let inputs = crate::Inputs::Tokens {
+        length: 4,
+        values: vec![1; 4],
+    };
+    let classes = crate::Targets::Classes {
+        count: 3,
+        labels: vec![2],
+    };
+    let classes = Dataset::new(inputs, classes).unwrap();
+    let message = evaluate(&model(1), &classes).unwrap_err().to_string();
+    assert_eq!(message, "outputs of the network: expected 3, got 1");
+    let go = |_: &Epoch| ControlFlow::Continue(());
+    assert!(
+        train(
+            model(1),
+            &strange,
+            &sums(8, 2),
+            &config(1),
+            Extras::default(),
+            go
+        )
+        .is_err()
+    );
+    assert!(
+        train(
+            model(1),
+            &classes,
+            &classes,
+            &config(1),
+            Extras::default(),
+            go
+        )
+        .is_err()
+    );
+}

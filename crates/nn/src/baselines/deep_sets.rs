@@ -61,6 +61,10 @@ impl Model for DeepSets {
             .forward(gather(table, tokens).sum_dim(1).reshape([batch, width])))
     }
 
+    fn vocabulary(&self) -> Option<usize> {
+        Some(self.embedding.vocabulary())
+    }
+
     fn describe(&self) -> String {
         let width = self.second.weight.dims()[1];
         format!("DeepSets: phi {width} ReLU {width}, sum, dense {NEURONS} ReLU, output")

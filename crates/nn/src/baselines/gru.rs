@@ -108,6 +108,10 @@ impl Model for GruNet {
             .forward(self.cell.run(self.embedding.table.val(), &tokens)))
     }
 
+    fn vocabulary(&self) -> Option<usize> {
+        Some(self.embedding.vocabulary())
+    }
+
     fn describe(&self) -> String {
         format!(
             "GRU: state {}, dense {NEURONS} ReLU, output",

@@ -223,6 +223,10 @@ impl Model for Janossy {
         }))
     }
 
+    fn vocabulary(&self) -> Option<usize> {
+        Some(self.embedding.vocabulary())
+    }
+
     fn describe(&self) -> String {
         match &self.inner {
             Inner::Kary(kary) => format!(

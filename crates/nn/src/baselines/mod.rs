@@ -13,6 +13,7 @@
 //! | [`SetTransformer`] | 84,097 | cannot matter |
 //! | [`Plain`] | 90,433 | matters |
 
+mod attention;
 mod deep_sets;
 mod gru;
 mod janossy;
@@ -21,6 +22,7 @@ mod rho;
 mod set_transformer;
 mod transformer;
 
+pub use attention::{Attention, AttentionBlock};
 pub use deep_sets::{DeepSets, DeepSetsConfig};
 pub use gru::{GruCell, GruNet, GruNetConfig};
 pub use janossy::{Janossy, JanossyConfig, Pooling};

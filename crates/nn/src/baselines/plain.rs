@@ -98,6 +98,10 @@ impl Model for Plain {
         Ok(self.rho.forward(activation::relu(self.first.forward(x))))
     }
 
+    fn vocabulary(&self) -> Option<usize> {
+        self.embedding.as_ref().map(FixedEmbedding::vocabulary)
+    }
+
     fn describe(&self) -> String {
         let [inputs, width] = self.first.weight.dims();
         format!(

@@ -1,12 +1,12 @@
 //! Set Transformer (Lee et al., 2019): attention between the elements of a set, pooled by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
-use burn::nn::{LayerNorm, LayerNormConfig, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Tensor, activation};
 
-use super::Rho;
-use crate::{EMBEDDING, Error, FixedEmbedding, Init, Input, Model, NEURONS, Pass, Result, gather};
+use super::attention::rows;
+use super::{AttentionBlock, Rho};
+use crate::{EMBEDDING, FixedEmbedding, Init, Input, Model, NEURONS, Pass, Result, gather};
 
 /// Settings of [`SetTransformer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,29 +40,29 @@ impl SetTransformerConfig {
 
     /// Draws the network.
     pub fn init(&self, init: &mut Init) -> Result<SetTransformer> {
-        if self.heads == 0 || !self.width.is_multiple_of(self.heads) {
-            return Err(Error::setting(
-                "heads",
-                "a divisor of the width",
-                self.heads,
-            ));
-        }
-        let encoder = (0..self.blocks)
-            .map(|_| EncoderBlock {
-                inducing: self.inducing.map(|points| Inducing {
+        // MAB(X, Y) = LN(H + rFF(H)) with H = LN(X + Multihead(X, Y, Y)).
+        let mab = |init: &mut Init| AttentionBlock::new(self.width, self.heads, None, init);
+        let mut encoder = Vec::with_capacity(self.blocks);
+        for _ in 0..self.blocks {
+            let inducing = match self.inducing {
+                Some(points) => Some(Inducing {
                     points: seeds(points, self.width, init),
-                    block: Mab::new(self.width, self.heads, init),
+                    block: mab(init)?,
                 }),
-                block: Mab::new(self.width, self.heads, init),
-            })
-            .collect();
+                None => None,
+            };
+            encoder.push(EncoderBlock {
+                inducing,
+                block: mab(init)?,
+            });
+        }
         Ok(SetTransformer {
             embedding: FixedEmbedding::new(self.vocabulary, EMBEDDING, init)?,
             project: init.linear(EMBEDDING, self.width),
             encoder,
             before_pooling: init.linear(self.width, self.width),
             seed: seeds(1, self.width, init),
-            pooling: Mab::new(self.width, self.heads, init),
+            pooling: mab(init)?,
             rho: Rho::new(self.width, self.outputs, init)?,
         })
     }
@@ -73,51 +73,17 @@ fn seeds(count: usize, width: usize, init: &mut Init) -> Param<Tensor<2>> {
     init.uniform([count, width], (6.0 / (count + width) as f64).sqrt())
 }
 
-/// MAB(X, Y) = LN(H + rFF(H)) with H = LN(X + Multihead(X, Y, Y)).
-#[derive(Module, Debug)]
-struct Mab {
-    attention: MultiHeadAttention,
-    after_attention: LayerNorm,
-    feed_forward: Linear,
-    after_feed_forward: LayerNorm,
-}
-
-impl Mab {
-    fn new(width: usize, heads: usize, init: &mut Init) -> Self {
-        let device = init.device().clone();
-        let attention = MultiHeadAttentionConfig::new(width, heads)
-            .with_dropout(0.0)
-            .init(&device);
-        Self {
-            attention: init.redraw(attention),
-            after_attention: LayerNormConfig::new(width).init(&device),
-            feed_forward: init.linear(width, width),
-            after_feed_forward: LayerNormConfig::new(width).init(&device),
-        }
-    }
-
-    fn forward(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-        let attended = self
-            .attention
-            .forward(MhaInput::new(x.clone(), y.clone(), y))
-            .context;
-        let h = self.after_attention.forward(x + attended);
-        self.after_feed_forward
-            .forward(h.clone() + activation::relu(self.feed_forward.forward(h)))
-    }
-}
-
 #[derive(Module, Debug)]
 struct Inducing {
     points: Param<Tensor<2>>,
-    block: Mab,
+    block: AttentionBlock,
 }
 
 /// SAB(X) = MAB(X, X), or ISAB(X) = MAB(X, MAB(I, X)) with inducing points I.
 #[derive(Module, Debug)]
 struct EncoderBlock {
     inducing: Option<Inducing>,
-    block: Mab,
+    block: AttentionBlock,
 }
 
 impl EncoderBlock {
@@ -145,7 +111,7 @@ pub struct SetTransformer {
     encoder: Vec<EncoderBlock>,
     before_pooling: Linear,
     seed: Param<Tensor<2>>,
-    pooling: Mab,
+    pooling: AttentionBlock,
     rho: Rho,
 }
 
@@ -157,9 +123,13 @@ impl Model for SetTransformer {
             x = block.forward(x);
         }
         let [batch, _, width] = x.dims();
-        let x = activation::relu(self.before_pooling.forward(x));
+        let x = activation::relu(rows(&self.before_pooling, x));
         let pooled = self.pooling.forward(repeat(self.seed.val(), batch), x);
         Ok(self.rho.forward(pooled.reshape([batch, width])))
+    }
+
+    fn vocabulary(&self) -> Option<usize> {
+        Some(self.embedding.vocabulary())
     }
 
     fn describe(&self) -> String {

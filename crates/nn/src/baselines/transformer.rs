@@ -2,12 +2,9 @@
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
-use burn::nn::transformer::{
-    TransformerEncoder, TransformerEncoderConfig, TransformerEncoderInput,
-};
 use burn::tensor::Tensor;
 
-use super::Rho;
+use super::{AttentionBlock, Rho};
 use crate::{EMBEDDING, Error, FixedEmbedding, Init, Input, Model, NEURONS, Pass, Result, gather};
 
 /// Settings of [`Transformer`].
@@ -45,17 +42,15 @@ impl TransformerConfig {
 
     /// Draws the network.
     pub fn init(&self, init: &mut Init) -> Result<Transformer> {
-        if self.heads == 0 || !self.width.is_multiple_of(self.heads) {
-            return Err(Error::setting(
-                "heads",
-                "a divisor of the width",
+        let mut encoder = Vec::with_capacity(self.layers);
+        for _ in 0..self.layers {
+            encoder.push(AttentionBlock::new(
+                self.width,
                 self.heads,
-            ));
+                Some(self.feed_forward),
+                init,
+            )?);
         }
-        let encoder =
-            TransformerEncoderConfig::new(self.width, self.feed_forward, self.heads, self.layers);
-        // Burn draws dropout masks from the shared device seed, so its dropout stays off.
-        let encoder = encoder.with_dropout(0.0).init(&init.device().clone());
         Ok(Transformer {
             embedding: FixedEmbedding::new(self.vocabulary, EMBEDDING, init)?,
             project: init.linear(EMBEDDING, self.width),
@@ -63,7 +58,9 @@ impl TransformerConfig {
                 sinusoids(self.length, self.width),
                 [self.length, self.width],
             ),
-            encoder: init.redraw(encoder),
+            encoder,
+            heads: self.heads,
+            feed_forward: self.feed_forward,
             rho: Rho::new(self.width, self.outputs, init)?,
         })
     }
@@ -90,8 +87,12 @@ pub struct Transformer {
     embedding: FixedEmbedding,
     project: Linear,
     positions: Param<Tensor<2>>,
-    encoder: TransformerEncoder,
+    encoder: Vec<AttentionBlock>,
     rho: Rho,
+    #[module(skip)]
+    heads: usize,
+    #[module(skip)]
+    feed_forward: usize,
 }
 
 impl Model for Transformer {
@@ -103,15 +104,24 @@ impl Model for Transformer {
             return Err(Error::shape("positions of a sequence", longest, length));
         }
         let x = gather(self.project.forward(self.embedding.table.val()), tokens);
-        let x = x + self.positions.val().unsqueeze_dim::<3>(0);
-        let y = self.encoder.forward(TransformerEncoderInput::new(x));
-        Ok(self.rho.forward(y.sum_dim(1).reshape([batch, width])))
+        let mut x = x + self.positions.val().unsqueeze_dim::<3>(0);
+        for block in &self.encoder {
+            x = block.forward(x.clone(), x);
+        }
+        Ok(self.rho.forward(x.sum_dim(1).reshape([batch, width])))
+    }
+
+    fn vocabulary(&self) -> Option<usize> {
+        Some(self.embedding.vocabulary())
     }
 
     fn describe(&self) -> String {
         format!(
             "Transformer: {} encoder layers of width {}, {} heads, feedforward {}, sum, dense {NEURONS} ReLU, output",
-            self.encoder.n_layers, self.encoder.d_model, self.encoder.n_heads, self.encoder.d_ff
+            self.encoder.len(),
+            self.positions.dims()[1],
+            self.heads,
+            self.feed_forward
         )
     }
 }
