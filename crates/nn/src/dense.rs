@@ -152,6 +152,23 @@ mod tests {
     }
 
     #[test]
+    fn defect_of_a_larger_group_has_its_rank() {
+        // Averages positions 0, 1 and 3 of four: rank 2.
+        let third = |i: usize, j: usize| if i == 2 || j == 2 { 0.0 } else { 1.0 / 3.0 };
+        let matrix: Vec<f64> = (0..16)
+            .map(|k| if k == 10 { 1.0 } else { third(k / 4, k % 4) })
+            .collect();
+        let factor = defect_factor(&matrix, 4);
+        assert_eq!(factor.len(), 2);
+        // (1, 4, 9, 10) moves by (-4, -1, 0, 5) from its mean 5.
+        let value: f64 = factor
+            .iter()
+            .map(|k| dot(k, &[1.0, 4.0, 9.0, 10.0]).powi(2))
+            .sum();
+        assert!((value - 42.0).abs() < 1e-10, "{value}");
+    }
+
+    #[test]
     fn defect_of_a_skew_projector() {
         // R = [[1, 1], [0, 0]]: w^T (I - R) = (0, w1 - w0).
         let factor = defect_factor(&[1.0, 1.0, 0.0, 0.0], 2);
