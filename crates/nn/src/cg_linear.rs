@@ -1,12 +1,13 @@
 //! The CG-invariant layer (Eq. 11): neurons whose weights are learned combinations of invariant subspaces.
 
 use burn::module::{Module, Param};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::bases::{Bases, check_vectors};
 use crate::dense::orthonormal;
-use crate::layout::Layout;
+use crate::layout::{BlockRows, Layout};
+use crate::readout::replace;
 use crate::{Activation, Error, Init, Result};
 
 /// How many biases a layer has.
@@ -127,22 +128,7 @@ impl CgLinearConfig {
             }
         };
         let rank = vectors.len();
-        let basis = (0..dim)
-            .flat_map(|i| vectors.iter().map(move |v| v[i] as f32))
-            .collect();
-        let membership = layout
-            .blocks
-            .iter()
-            .flat_map(|b| {
-                (0..rank).map(move |r| {
-                    if (b.start..b.start + b.len).contains(&r) {
-                        1.0
-                    } else {
-                        0.0
-                    }
-                })
-            })
-            .collect();
+        let (basis, membership) = constants(&layout, &vectors);
         let bound = 1.0 / ((dim * self.features) as f64).sqrt();
         Ok(CgLinear {
             coefficients: init.uniform([rank, self.features * self.neurons], bound),
@@ -158,6 +144,17 @@ impl CgLinearConfig {
             activation: self.activation,
         })
     }
+}
+
+/// The fixed matrices of a layer: basis vectors as columns, and which row of coefficients belongs to which block.
+pub(crate) fn constants(layout: &Layout, vectors: &[Vec<f64>]) -> (Vec<f32>, Vec<f32>) {
+    let (dim, rank) = (vectors[0].len(), vectors.len());
+    let basis = (0..dim)
+        .flat_map(|i| vectors.iter().map(move |v| v[i] as f32))
+        .collect();
+    let belongs = |block: &BlockRows, r: usize| (block.start..block.start + block.len).contains(&r);
+    let member = |block| (0..rank).map(move |r| f32::from(u8::from(belongs(block, r))));
+    (basis, layout.blocks.iter().flat_map(member).collect())
 }
 
 /// Neurons sigma(x^T sum_M B(M) omega(M, h) + b) (Eq. 11).
@@ -268,10 +265,7 @@ impl CgLinear {
                 values.len(),
             ));
         }
-        self.coefficients = self.coefficients.map(|old| {
-            let new = Tensor::from_data(TensorData::new(values, [rank, columns]), &old.device());
-            new.set_require_grad(old.is_require_grad())
-        });
+        self.coefficients = replace(self.coefficients, values, [rank, columns]);
         Ok(self)
     }
 }

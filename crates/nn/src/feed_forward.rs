@@ -303,6 +303,28 @@ mod tests {
     }
 
     #[test]
+    fn a_snapped_layer_makes_the_whole_network_invariant() {
+        let device = Device::flex();
+        let model = CgFeedForwardConfig::tokens(10)
+            .init(&Bases::sequence(4), &mut Init::new(1, &device))
+            .unwrap();
+        let average = vec![0.25; 16];
+        let snapped = model
+            .clone()
+            .with_cg(model.cg.clone().snap(&average).unwrap());
+        let run = |model: &CgFeedForward, x: [[i32; 4]; 1]| -> f32 {
+            let x = Input::Tokens(Tensor::from_ints(x, &device));
+            model
+                .forward(x, &mut Pass::evaluate())
+                .unwrap()
+                .into_scalar()
+        };
+        let (x, moved) = ([[1, 2, 3, 4]], [[3, 1, 4, 2]]);
+        assert!((run(&model, x) - run(&model, moved)).abs() > 1e-3);
+        assert!((run(&snapped, x) - run(&snapped, moved)).abs() < 1e-4);
+    }
+
+    #[test]
     fn array_input_affine_head_and_wrong_inputs() {
         let device = Device::flex();
         let mut config = CgFeedForwardConfig::array();

@@ -77,6 +77,12 @@ impl Network {
     }
 }
 
+impl From<CgFeedForward> for Network {
+    fn from(model: CgFeedForward) -> Self {
+        Self::Cg(model)
+    }
+}
+
 impl Model for Network {
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
         each!(self, model => model.forward(input, pass))

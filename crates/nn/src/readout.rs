@@ -2,10 +2,12 @@
 
 use burn::module::Param;
 use burn::nn::Linear;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
-use crate::cg_linear::CgLinear;
-use crate::dense::{defect_factor, dot, matmul, solve, transpose};
+use crate::bases::check_vectors;
+use crate::cg_linear::{CgLinear, constants};
+use crate::dense::{defect_factor, dot, matmul, orthonormal, solve, transpose};
+use crate::layout::Layout;
 use crate::{Error, Result, Reynolds};
 
 /// Largest relative part of snapped weights that may fall outside the layer's basis.
@@ -72,6 +74,32 @@ impl CgLinear {
         self.set_coefficients(omega.into_iter().map(|x| x as f32).collect())
     }
 
+    /// The same layer confined to the span of `vectors`, such as a basis of Bt(M): weights are projected there, which makes
+    /// a warm start for a fit with the groups of M imposed. See [`CgLinearConfig::imposed`](crate::CgLinearConfig::imposed).
+    pub fn impose(mut self, vectors: &[Vec<f64>]) -> Result<Self> {
+        let dim = self.positions();
+        check_vectors("vector of the imposed subspace", vectors, dim)?;
+        let vectors = orthonormal(vectors);
+        if vectors.is_empty() {
+            return Err(Error::shape(
+                "imposed subspace",
+                "at least one nonzero vector",
+                0,
+            ));
+        }
+        let weights = read(&self.weights())?;
+        let (rank, columns) = (vectors.len(), weights.len() / dim);
+        let omega = matmul(&vectors.concat(), &weights, dim, columns);
+        let groups = self.layout.groups;
+        self.layout = Layout::new(groups, std::iter::once((groups, rank)));
+        let (basis, membership) = constants(&self.layout, &vectors);
+        self.basis = replace(self.basis, basis, [dim, rank]);
+        self.membership = replace(self.membership, membership, [1, rank]);
+        let omega = omega.into_iter().map(|x| x as f32).collect();
+        self.coefficients = replace(self.coefficients, omega, [rank, columns]);
+        Ok(self)
+    }
+
     /// The same layer as an ordinary dense one, bases multiplied out; its activation is left to the caller.
     pub fn fold(&self) -> Linear {
         let shape = [self.positions() * self.features, self.neurons()];
@@ -96,6 +124,18 @@ impl CgLinear {
             dim,
         ))
     }
+}
+
+/// New values, possibly of another shape, for a parameter that stays trained or fixed as it was.
+pub(crate) fn replace(
+    param: Param<Tensor<2>>,
+    values: Vec<f32>,
+    shape: [usize; 2],
+) -> Param<Tensor<2>> {
+    param.map(|old| {
+        let new = Tensor::from_data(TensorData::new(values, shape), &old.device());
+        new.set_require_grad(old.is_require_grad())
+    })
 }
 
 /// The entries of a matrix in f64.
@@ -181,6 +221,25 @@ mod tests {
         let error = layer.clone().snap(&parity_projector()).unwrap_err();
         assert!(matches!(error, Error::OutsideBasis { .. }), "{error}");
         assert!(layer.snap(&[1.0; 3]).is_err());
+    }
+
+    #[test]
+    fn imposing_projects_and_stays_trained() {
+        for features in [1, 3] {
+            let free = layer(4, 8, features);
+            let vectors = [vec![1.0, 0.0, 1.0, 0.0], vec![1.0, 2.0, 1.0, 2.0]];
+            let imposed = free.clone().impose(&vectors).unwrap();
+            let snapped = free.snap(&parity_projector()).unwrap();
+            let (a, b) = (
+                read(&imposed.weights()).unwrap(),
+                read(&snapped.weights()).unwrap(),
+            );
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6));
+            assert_eq!(imposed.coefficients.dims(), [2, 8 * features]);
+            assert_eq!(crate::trained(&imposed), 2 * 8 * features + 1);
+            assert_eq!(imposed.hard_penalty(0.0).unwrap(), 0);
+            assert!(imposed.impose(&[vec![0.0; 4]]).is_err());
+        }
     }
 
     #[test]
