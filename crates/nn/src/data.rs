@@ -1,0 +1,298 @@
+//! Examples as plain vectors, and batches of them as tensors.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use crate::init::Rng;
+use crate::{Error, Input, Result};
+
+/// The inputs of a dataset, example after example.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Inputs {
+    /// Sequences of `length` tokens each.
+    Tokens {
+        /// Positions per example.
+        length: usize,
+        /// All tokens.
+        values: Vec<i32>,
+    },
+    /// Real vectors of `dim` entries each.
+    Array {
+        /// Entries per example.
+        dim: usize,
+        /// All entries.
+        values: Vec<f32>,
+    },
+}
+
+/// What the network should answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Targets {
+    /// Regression: one number per example; the loss is the mean squared error on it as it stands.
+    Values(Vec<f32>),
+    /// Classification: one class per example.
+    Classes {
+        /// Number of classes.
+        count: usize,
+        /// Class of each example, below `count`.
+        labels: Vec<usize>,
+    },
+}
+
+/// Inputs with their targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    inputs: Inputs,
+    targets: Targets,
+}
+
+/// One example that an augmentation may change in place.
+#[derive(Debug)]
+pub enum Example<'a> {
+    /// The tokens of a sequence.
+    Tokens(&'a mut [i32]),
+    /// The entries of a vector.
+    Array(&'a mut [f32]),
+}
+
+/// Forced data augmentation: changes a training example with random numbers from the loop's generator.
+pub type Augmentation<'a> = &'a (dyn Fn(&mut Rng, Example) + Sync);
+
+impl Dataset {
+    /// Joins inputs and targets, refusing what does not fit.
+    pub fn new(inputs: Inputs, targets: Targets) -> Result<Self> {
+        let (width, total) = match &inputs {
+            Inputs::Tokens { length, values } => (*length, values.len()),
+            Inputs::Array { dim, values } => (*dim, values.len()),
+        };
+        if width == 0 || total == 0 || !total.is_multiple_of(width) {
+            return Err(Error::shape(
+                "dataset inputs",
+                format!("a multiple of {width} values, at least one example"),
+                total,
+            ));
+        }
+        if let Inputs::Tokens { values, .. } = &inputs
+            && let Some(bad) = values.iter().find(|t| **t < 0)
+        {
+            return Err(Error::shape("token", "0 or more", bad));
+        }
+        let count = match &targets {
+            Targets::Values(values) => values.len(),
+            Targets::Classes { count, labels } => {
+                if let Some(bad) = labels.iter().find(|l| *l >= count) {
+                    return Err(Error::shape("class label", format!("below {count}"), bad));
+                }
+                labels.len()
+            }
+        };
+        if count != total / width {
+            return Err(Error::shape(
+                "dataset targets",
+                format!("{} (one per example)", total / width),
+                count,
+            ));
+        }
+        Ok(Self { inputs, targets })
+    }
+
+    /// Sequences with a number to predict.
+    pub fn sequences(length: usize, tokens: Vec<i32>, targets: Vec<f32>) -> Result<Self> {
+        Self::new(
+            Inputs::Tokens {
+                length,
+                values: tokens,
+            },
+            Targets::Values(targets),
+        )
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match &self.targets {
+            Targets::Values(values) => values.len(),
+            Targets::Classes { labels, .. } => labels.len(),
+        }
+    }
+
+    /// A dataset has at least one example.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The inputs.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// The targets.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Outputs a network needs: 1 for regression, else the number of classes.
+    pub fn outputs(&self) -> usize {
+        match &self.targets {
+            Targets::Values(_) => 1,
+            Targets::Classes { count, .. } => *count,
+        }
+    }
+
+    /// The largest token, if these are sequences.
+    pub fn largest_token(&self) -> Option<i32> {
+        match &self.inputs {
+            Inputs::Tokens { values, .. } => values.iter().max().copied(),
+            Inputs::Array { .. } => None,
+        }
+    }
+
+    /// The chosen examples as tensors on `device`, each first changed by `augment`.
+    pub(crate) fn batch(
+        &self,
+        rows: &[usize],
+        augment: Option<(Augmentation, &mut Rng)>,
+        device: &Device,
+    ) -> (Input, Goal) {
+        let input = match &self.inputs {
+            Inputs::Tokens { length, values } => {
+                let mut picked = pick(values, *length, rows);
+                if let Some((augment, rng)) = augment {
+                    picked
+                        .chunks_mut(*length)
+                        .for_each(|example| augment(rng, Example::Tokens(example)));
+                }
+                Input::Tokens(Tensor::from_data(
+                    TensorData::new(picked, [rows.len(), *length]),
+                    device,
+                ))
+            }
+            Inputs::Array { dim, values } => {
+                let mut picked = pick(values, *dim, rows);
+                if let Some((augment, rng)) = augment {
+                    picked
+                        .chunks_mut(*dim)
+                        .for_each(|example| augment(rng, Example::Array(example)));
+                }
+                Input::Array(Tensor::from_data(
+                    TensorData::new(picked, [rows.len(), *dim]),
+                    device,
+                ))
+            }
+        };
+        let goal = match &self.targets {
+            Targets::Values(values) => {
+                let picked: Vec<f32> = rows.iter().map(|&r| values[r]).collect();
+                Goal::Values(Tensor::from_data(
+                    TensorData::new(picked, [rows.len(), 1]),
+                    device,
+                ))
+            }
+            Targets::Classes { labels, .. } => {
+                let picked: Vec<i32> = rows.iter().map(|&r| labels[r] as i32).collect();
+                Goal::Classes(Tensor::from_data(
+                    TensorData::new(picked, [rows.len(), 1]),
+                    device,
+                ))
+            }
+        };
+        (input, goal)
+    }
+}
+
+/// Targets of a batch.
+#[derive(Debug, Clone)]
+pub(crate) enum Goal {
+    /// `[batch, 1]`.
+    Values(Tensor<2>),
+    /// `[batch, 1]`.
+    Classes(Tensor<2, Int>),
+}
+
+impl Goal {
+    /// Mean loss of the outputs, shape `[1]`: squared error or cross entropy.
+    pub(crate) fn loss(self, outputs: Tensor<2>) -> Tensor<1> {
+        match self {
+            Self::Values(values) => (outputs - values).square().mean(),
+            Self::Classes(labels) => burn::tensor::activation::log_softmax(outputs, 1)
+                .gather(1, labels)
+                .mean()
+                .neg(),
+        }
+    }
+}
+
+fn pick<T: Copy>(values: &[T], width: usize, rows: &[usize]) -> Vec<T> {
+    rows.iter()
+        .flat_map(|&r| &values[r * width..(r + 1) * width])
+        .copied()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_must_fit() {
+        assert!(Dataset::sequences(3, vec![1, 2, 3, 4], vec![1.0]).is_err());
+        assert!(
+            Dataset::sequences(2, vec![1, 2, 3, 4], vec![1.0])
+                .unwrap_err()
+                .to_string()
+                .contains("expected 2")
+        );
+        assert!(Dataset::sequences(2, vec![1, -2], vec![1.0]).is_err());
+        let classes = Targets::Classes {
+            count: 2,
+            labels: vec![2],
+        };
+        assert!(
+            Dataset::new(
+                Inputs::Array {
+                    dim: 1,
+                    values: vec![0.0]
+                },
+                classes
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn batches_pick_rows_and_augment_them() {
+        let data = Dataset::sequences(2, vec![1, 2, 3, 4, 5, 6], vec![0.1, 0.2, 0.3]).unwrap();
+        let mut rng = crate::init::rng(0, 0);
+        let swap = |_: &mut Rng, example: Example| {
+            if let Example::Tokens(tokens) = example {
+                tokens.reverse();
+            }
+        };
+        let (input, goal) = data.batch(&[2, 0], Some((&swap, &mut rng)), &Device::flex());
+        let tokens = input
+            .tokens("test")
+            .unwrap()
+            .into_data()
+            .convert::<i32>()
+            .try_to_vec::<i32>()
+            .unwrap();
+        assert_eq!(tokens, [6, 5, 2, 1]);
+        let Goal::Values(values) = goal else {
+            panic!("values expected")
+        };
+        assert_eq!(values.into_data().try_to_vec::<f32>().unwrap(), [0.3, 0.1]);
+    }
+
+    #[test]
+    fn losses_by_hand() {
+        let device = Device::flex();
+        let goal = Goal::Values(Tensor::from_floats([[1.0], [2.0]], &device));
+        let loss: f32 = goal
+            .loss(Tensor::from_floats([[2.0], [5.0]], &device))
+            .into_scalar();
+        assert!((loss - 5.0).abs() < 1e-6);
+        let goal = Goal::Classes(Tensor::from_ints([[0], [1]], &device));
+        let loss: f32 = goal
+            .loss(Tensor::from_floats([[0.0, 0.0], [0.0, 0.0]], &device))
+            .into_scalar();
+        assert!((loss - 2f32.ln()).abs() < 1e-6);
+    }
+}

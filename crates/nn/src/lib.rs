@@ -1,0 +1,55 @@
+//! Networks whose weights combine invariant subspaces, the penalties that decide between those subspaces, the baselines they
+//! are compared with, and the one training loop.
+//!
+//! Flow: [`Bases`] (from the lattice) -> [`CgLinear`] -> [`CgFeedForward`] and baselines, all a [`Network`] -> [`train()`] ->
+//! [`evaluate()`] and the readout of what was kept ([`CgLinear::kept`], [`CgLinear::snap`], [`CgLinear::fold`]).
+//!
+//! Seeds decide everything: initial weights are drawn by [`Init`], everything else by the training loop; the backend's own
+//! generator is never used, so fits may run side by side on any number of threads.
+
+mod activation;
+mod bases;
+mod dense;
+mod error;
+mod init;
+mod layout;
+
+mod cg_linear;
+mod penalty;
+mod readout;
+mod violations;
+
+mod data;
+mod embedding;
+mod pass;
+
+pub mod baselines;
+mod feed_forward;
+mod network;
+
+mod evaluate;
+mod optimizer;
+mod schedule;
+mod step;
+mod stopping;
+mod train;
+
+pub use activation::Activation;
+pub use bases::{Bases, Block, Reynolds};
+pub use cg_linear::{Bias, CgLinear, CgLinearConfig};
+pub use data::{Augmentation, Dataset, Example, Inputs, Targets};
+pub use embedding::{EMBEDDING, FixedEmbedding, gather};
+pub use error::{Error, Result};
+pub use evaluate::{Evaluation, evaluate};
+pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};
+pub use init::{Init, Rng, rng, trained};
+pub use layout::{BlockRows, Layout};
+pub use network::{Model, Network};
+pub use optimizer::Optimizer;
+pub use pass::{Input, Pass};
+pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
+pub use schedule::Schedule;
+pub use step::{Extras, Step, Stepper};
+pub use stopping::StoppingConfig;
+pub use train::{End, Epoch, Fit, TrainConfig, train};
+pub use violations::Violations;

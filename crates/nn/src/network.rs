@@ -1,0 +1,102 @@
+//! One trait for every model and one enum over them, so that training, evaluation and records need no type parameters.
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
+use crate::feed_forward::CgFeedForward;
+use crate::init::trained;
+use crate::{Input, Pass, Penalty, Result};
+
+/// A network that can be trained.
+pub trait Model: Module {
+    /// Outputs `[batch, outputs]`.
+    fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>>;
+
+    /// The sum of the penalty over CG layers, or nothing when there are none.
+    fn penalty(&self, _penalty: &Penalty) -> Option<Tensor<1>> {
+        None
+    }
+
+    /// Number of distinct tokens the network knows, if it takes tokens; the largest token is one less.
+    fn vocabulary(&self) -> Option<usize> {
+        None
+    }
+
+    /// Number of trained parameters; fixed embeddings and bases do not count.
+    fn parameters(&self) -> usize {
+        trained(self)
+    }
+
+    /// One line: layers and sizes.
+    fn describe(&self) -> String;
+}
+
+/// Any model of this crate.
+#[derive(Module, Debug)]
+// A box is not a module, and a program holds few networks.
+#[allow(clippy::large_enum_variant)]
+pub enum Network {
+    /// The CG-invariant feedforward network (Appendix E.2).
+    Cg(CgFeedForward),
+    /// Transformer encoder.
+    Transformer(Transformer),
+    /// Gated recurrent unit.
+    Gru(GruNet),
+    /// DeepSets.
+    DeepSets(DeepSets),
+    /// Janossy pooling.
+    Janossy(Janossy),
+    /// Set Transformer.
+    SetTransformer(SetTransformer),
+    /// Plain feedforward network.
+    Plain(Plain),
+}
+
+macro_rules! each {
+    ($network:expr, $model:ident => $body:expr) => {
+        match $network {
+            Network::Cg($model) => $body,
+            Network::Transformer($model) => $body,
+            Network::Gru($model) => $body,
+            Network::DeepSets($model) => $body,
+            Network::Janossy($model) => $body,
+            Network::SetTransformer($model) => $body,
+            Network::Plain($model) => $body,
+        }
+    };
+}
+
+impl Network {
+    /// The CG network, when it is one.
+    pub fn cg(&self) -> Option<&CgFeedForward> {
+        match self {
+            Self::Cg(model) => Some(model),
+            _ => None,
+        }
+    }
+}
+
+impl From<CgFeedForward> for Network {
+    fn from(model: CgFeedForward) -> Self {
+        Self::Cg(model)
+    }
+}
+
+impl Model for Network {
+    fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
+        each!(self, model => model.forward(input, pass))
+    }
+
+    fn penalty(&self, penalty: &Penalty) -> Option<Tensor<1>> {
+        each!(self, model => model.penalty(penalty))
+    }
+
+    fn vocabulary(&self) -> Option<usize> {
+        each!(self, model => model.vocabulary())
+    }
+
+    fn describe(&self) -> String {
+        each!(self, model => model.describe())
+    }
+}
