@@ -32,36 +32,14 @@ impl Bases {
     pub fn sequence(n: usize) -> Self {
         let pairs = pairs(n);
         let ones = vec![1.0 / (n as f64).sqrt(); n];
-        let mut blocks = vec![Block {
-            level: pairs.len(),
-            set: (0..pairs.len()).collect(),
-            vectors: vec![ones],
-        }];
+        let mut blocks = vec![Block { level: pairs.len(), set: (0..pairs.len()).collect(), vectors: vec![ones] }];
         let norm = (n as f64 * (n as f64 - 1.0)).sqrt();
         for p in 0..n.saturating_sub(1) {
-            let vector = (0..n)
-                .map(|i| {
-                    if i == p {
-                        (n as f64 - 1.0) / norm
-                    } else {
-                        -1.0 / norm
-                    }
-                })
-                .collect();
-            let set: Vec<usize> = (0..pairs.len())
-                .filter(|&g| pairs[g].0 != p && pairs[g].1 != p)
-                .collect();
-            blocks.push(Block {
-                level: set.len(),
-                set,
-                vectors: vec![vector],
-            });
+            let vector = (0..n).map(|i| if i == p { (n as f64 - 1.0) / norm } else { -1.0 / norm }).collect();
+            let set: Vec<usize> = (0..pairs.len()).filter(|&g| pairs[g].0 != p && pairs[g].1 != p).collect();
+            blocks.push(Block { level: set.len(), set, vectors: vec![vector] });
         }
-        Self {
-            dim: n,
-            groups: pairs.len(),
-            blocks,
-        }
+        Self { dim: n, groups: pairs.len(), blocks }
     }
 
     /// Number of basis vectors over all blocks.
@@ -92,10 +70,7 @@ impl Bases {
             return Err(Error::shape(
                 "order of subspaces",
                 "descending level of invariance",
-                format!(
-                    "{:?}",
-                    self.blocks.iter().map(|b| b.level).collect::<Vec<_>>()
-                ),
+                format!("{:?}", self.blocks.iter().map(|b| b.level).collect::<Vec<_>>()),
             ));
         }
         Ok(())
@@ -124,10 +99,7 @@ impl Reynolds {
             }
             matrix
         };
-        Self {
-            dim: n,
-            matrices: pairs(n).into_iter().map(average).collect(),
-        }
+        Self { dim: n, matrices: pairs(n).into_iter().map(average).collect() }
     }
 
     /// Number of candidate groups, m.
@@ -145,11 +117,7 @@ impl Reynolds {
 pub(crate) fn check_vectors(what: &'static str, vectors: &[Vec<f64>], length: usize) -> Result<()> {
     for vector in vectors {
         if vector.len() != length {
-            return Err(Error::shape(
-                what,
-                format!("{length} entries"),
-                vector.len(),
-            ));
+            return Err(Error::shape(what, format!("{length} entries"), vector.len()));
         }
         if let Some(bad) = vector.iter().find(|x| !x.is_finite()) {
             return Err(Error::shape(what, "finite entries", bad));
@@ -159,9 +127,7 @@ pub(crate) fn check_vectors(what: &'static str, vectors: &[Vec<f64>], length: us
 }
 
 fn pairs(n: usize) -> Vec<(usize, usize)> {
-    (0..n)
-        .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
-        .collect()
+    (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect()
 }
 
 #[cfg(test)]
@@ -184,9 +150,7 @@ mod tests {
             for v in &block.vectors {
                 assert!((v.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-12);
                 for (g, r) in reynolds.matrices.iter().enumerate() {
-                    let moved: f64 = (0..6)
-                        .map(|j| ((0..6).map(|a| v[a] * r[a * 6 + j]).sum::<f64>() - v[j]).powi(2))
-                        .sum();
+                    let moved: f64 = (0..6).map(|j| ((0..6).map(|a| v[a] * r[a * 6 + j]).sum::<f64>() - v[j]).powi(2)).sum();
                     assert_eq!(moved < 1e-20, block.set.contains(&g), "group {g}");
                 }
             }
@@ -197,13 +161,7 @@ mod tests {
     fn wrong_sizes_are_named() {
         let mut bases = Bases::sequence(4);
         bases.blocks[1].vectors[0].pop();
-        assert!(
-            bases
-                .check()
-                .unwrap_err()
-                .to_string()
-                .contains("expected 4 entries, got 3")
-        );
+        assert!(bases.check().unwrap_err().to_string().contains("expected 4 entries, got 3"));
         let mut reynolds = Reynolds::swaps(3);
         reynolds.matrices[0][0] = f64::NAN;
         assert!(reynolds.check().is_err());

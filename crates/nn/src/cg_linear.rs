@@ -45,14 +45,7 @@ pub struct CgLinearConfig {
 impl CgLinearConfig {
     /// A layer of `neurons` on the space of `bases`, coefficients shared by all features.
     pub fn new(bases: Bases, neurons: usize) -> Self {
-        Self {
-            bases,
-            neurons,
-            features: 1,
-            bias: Bias::default(),
-            activation: Activation::default(),
-            imposed: None,
-        }
+        Self { bases, neurons, features: 1, bias: Bias::default(), activation: Activation::default(), imposed: None }
     }
 
     /// Gives each of `features` its own coefficients.
@@ -95,36 +88,17 @@ impl CgLinearConfig {
         let dim = self.bases.dim;
         let (layout, vectors) = match &self.imposed {
             None => {
-                let sizes = self
-                    .bases
-                    .blocks
-                    .iter()
-                    .map(|block| (block.level, block.vectors.len()));
-                let vectors = self
-                    .bases
-                    .blocks
-                    .iter()
-                    .flat_map(|block| block.vectors.clone())
-                    .collect();
+                let sizes = self.bases.blocks.iter().map(|block| (block.level, block.vectors.len()));
+                let vectors = self.bases.blocks.iter().flat_map(|block| block.vectors.clone()).collect();
                 (Layout::new(self.bases.groups, sizes), vectors)
             }
             Some(given) => {
                 check_vectors("vector of the imposed subspace", given, dim)?;
                 let vectors = orthonormal(given);
                 if vectors.is_empty() {
-                    return Err(Error::shape(
-                        "imposed subspace",
-                        "at least one nonzero vector",
-                        0,
-                    ));
+                    return Err(Error::shape("imposed subspace", "at least one nonzero vector", 0));
                 }
-                (
-                    Layout::new(
-                        self.bases.groups,
-                        std::iter::once((self.bases.groups, vectors.len())),
-                    ),
-                    vectors,
-                )
+                (Layout::new(self.bases.groups, std::iter::once((self.bases.groups, vectors.len()))), vectors)
             }
         };
         let rank = vectors.len();
@@ -149,9 +123,7 @@ impl CgLinearConfig {
 /// The fixed matrices of a layer: basis vectors as columns, and which row of coefficients belongs to which block.
 pub(crate) fn constants(layout: &Layout, vectors: &[Vec<f64>]) -> (Vec<f32>, Vec<f32>) {
     let (dim, rank) = (vectors[0].len(), vectors.len());
-    let basis = (0..dim)
-        .flat_map(|i| vectors.iter().map(move |v| v[i] as f32))
-        .collect();
+    let basis = (0..dim).flat_map(|i| vectors.iter().map(move |v| v[i] as f32)).collect();
     let belongs = |block: &BlockRows, r: usize| (block.start..block.start + block.len).contains(&r);
     let member = |block| (0..rank).map(move |r| f32::from(u8::from(belongs(block, r))));
     (basis, layout.blocks.iter().flat_map(member).collect())
@@ -247,11 +219,7 @@ impl CgLinear {
     /// Squared norm of each block's coefficients ||omega(M, .)||^2, `[blocks]`.
     pub fn block_squares(&self) -> Tensor<1> {
         let rows = self.coefficients.val().square().sum_dim(1);
-        let blocks = if self.layout.rows_are_blocks() {
-            rows
-        } else {
-            self.membership.val().matmul(rows)
-        };
+        let blocks = if self.layout.rows_are_blocks() { rows } else { self.membership.val().matmul(rows) };
         blocks.reshape([self.layout.blocks.len()])
     }
 
@@ -259,11 +227,7 @@ impl CgLinear {
     pub fn set_coefficients(mut self, values: Vec<f32>) -> Result<Self> {
         let [rank, columns] = self.coefficients.dims();
         if values.len() != rank * columns {
-            return Err(Error::shape(
-                "coefficients",
-                format!("{rank} x {columns} values"),
-                values.len(),
-            ));
+            return Err(Error::shape("coefficients", format!("{rank} x {columns} values"), values.len()));
         }
         self.coefficients = replace(self.coefficients, values, [rank, columns]);
         Ok(self)
@@ -283,17 +247,9 @@ mod tests {
     fn forward_by_hand() {
         // n = 2: B = [1,1]/sqrt2 (level 1) and [1,-1]/sqrt2 (level 0); omega = (sqrt2, 2 sqrt2) gives w = (3, -1).
         let mut init = Init::new(0, &Device::flex());
-        let layer = CgLinearConfig::new(Bases::sequence(2), 1)
-            .bias(Bias::None)
-            .init(&mut init)
-            .unwrap();
-        let layer = layer
-            .set_coefficients(vec![2f32.sqrt(), 2.0 * 2f32.sqrt()])
-            .unwrap();
-        let y = layer.forward(Tensor::from_floats(
-            [[1.0, 10.0], [2.0, -1.0]],
-            &Device::flex(),
-        ));
+        let layer = CgLinearConfig::new(Bases::sequence(2), 1).bias(Bias::None).init(&mut init).unwrap();
+        let layer = layer.set_coefficients(vec![2f32.sqrt(), 2.0 * 2f32.sqrt()]).unwrap();
+        let y = layer.forward(Tensor::from_floats([[1.0, 10.0], [2.0, -1.0]], &Device::flex()));
         for (got, expected) in values(y).into_iter().zip([-7.0, 7.0]) {
             assert!((got - expected).abs() < 1e-5, "{got} {expected}");
         }
@@ -302,24 +258,13 @@ mod tests {
     #[test]
     fn shared_coefficients_equal_repeated_per_feature_ones() {
         let device = Device::flex();
-        let shared = CgLinearConfig::new(Bases::sequence(4), 3)
-            .init(&mut Init::new(1, &device))
-            .unwrap();
-        let own = CgLinearConfig::new(Bases::sequence(4), 3)
-            .per_feature(2)
-            .init(&mut Init::new(2, &device))
-            .unwrap();
-        let repeated = values(shared.coefficients.val())
-            .chunks(3)
-            .flat_map(|row| [row, row].concat())
-            .collect();
+        let shared = CgLinearConfig::new(Bases::sequence(4), 3).init(&mut Init::new(1, &device)).unwrap();
+        let own = CgLinearConfig::new(Bases::sequence(4), 3).per_feature(2).init(&mut Init::new(2, &device)).unwrap();
+        let repeated = values(shared.coefficients.val()).chunks(3).flat_map(|row| [row, row].concat()).collect();
         let mut own = own.set_coefficients(repeated).unwrap();
         own.bias = shared.bias.clone();
         let x = Init::new(3, &device).normal([5, 4, 2], 1.0).val();
-        for (a, b) in values(shared.forward_features(x.clone()))
-            .into_iter()
-            .zip(values(own.forward_features(x)))
-        {
+        for (a, b) in values(shared.forward_features(x.clone())).into_iter().zip(values(own.forward_features(x))) {
             assert!((a - b).abs() < 1e-5);
         }
     }
@@ -327,26 +272,14 @@ mod tests {
     #[test]
     fn imposed_weights_stay_in_the_subspace() {
         let device = Device::flex();
-        let imposed = vec![
-            vec![1.0, 1.0, 0.0],
-            vec![1.0, 1.0, 3.0],
-            vec![2.0, 2.0, 3.0],
-        ];
-        let layer = CgLinearConfig::new(Bases::sequence(3), 4)
-            .imposed(imposed)
-            .init(&mut Init::new(1, &device))
-            .unwrap();
+        let imposed = vec![vec![1.0, 1.0, 0.0], vec![1.0, 1.0, 3.0], vec![2.0, 2.0, 3.0]];
+        let layer = CgLinearConfig::new(Bases::sequence(3), 4).imposed(imposed).init(&mut Init::new(1, &device)).unwrap();
         assert_eq!(layer.coefficients.dims(), [2, 4]);
         let w = values(layer.weights());
         for h in 0..4 {
             assert!((w[h] - w[4 + h]).abs() < 1e-6);
         }
-        assert!(
-            CgLinearConfig::new(Bases::sequence(3), 4)
-                .imposed(vec![vec![0.0; 3]])
-                .init(&mut Init::new(1, &device))
-                .is_err()
-        );
+        assert!(CgLinearConfig::new(Bases::sequence(3), 4).imposed(vec![vec![0.0; 3]]).init(&mut Init::new(1, &device)).is_err());
     }
 
     #[test]
@@ -354,36 +287,15 @@ mod tests {
         let mut init = Init::new(0, &Device::flex());
         let config = CgLinearConfig::new(Bases::sequence(3), 5);
         assert_eq!(crate::trained(&config.init(&mut init).unwrap()), 3 * 5 + 1);
-        assert_eq!(
-            crate::trained(
-                &config
-                    .clone()
-                    .bias(Bias::PerNeuron)
-                    .init(&mut init)
-                    .unwrap()
-            ),
-            3 * 5 + 5
-        );
-        assert!(
-            config
-                .per_feature(0)
-                .init(&mut init)
-                .unwrap_err()
-                .to_string()
-                .contains("features should be at least 1")
-        );
+        assert_eq!(crate::trained(&config.clone().bias(Bias::PerNeuron).init(&mut init).unwrap()), 3 * 5 + 5);
+        assert!(config.per_feature(0).init(&mut init).unwrap_err().to_string().contains("features should be at least 1"));
     }
 
     #[test]
     fn basis_and_membership_get_no_gradient() {
         let device = Device::flex().autodiff();
-        let layer = CgLinearConfig::new(Bases::sequence(3), 2)
-            .init(&mut Init::new(0, &device))
-            .unwrap();
-        let grads = layer
-            .forward(Tensor::ones([4, 3], &device))
-            .sum()
-            .backward();
+        let layer = CgLinearConfig::new(Bases::sequence(3), 2).init(&mut Init::new(0, &device)).unwrap();
+        let grads = layer.forward(Tensor::ones([4, 3], &device)).sum().backward();
         assert!(layer.coefficients.val().grad(&grads).is_some());
         assert!(layer.basis.val().grad(&grads).is_none());
     }

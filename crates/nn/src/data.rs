@@ -65,11 +65,7 @@ impl Dataset {
             Inputs::Array { dim, values } => (*dim, values.len()),
         };
         if width == 0 || total == 0 || !total.is_multiple_of(width) {
-            return Err(Error::shape(
-                "dataset inputs",
-                format!("a multiple of {width} values, at least one example"),
-                total,
-            ));
+            return Err(Error::shape("dataset inputs", format!("a multiple of {width} values, at least one example"), total));
         }
         if let Inputs::Tokens { values, .. } = &inputs
             && let Some(bad) = values.iter().find(|t| **t < 0)
@@ -86,24 +82,14 @@ impl Dataset {
             }
         };
         if count != total / width {
-            return Err(Error::shape(
-                "dataset targets",
-                format!("{} (one per example)", total / width),
-                count,
-            ));
+            return Err(Error::shape("dataset targets", format!("{} (one per example)", total / width), count));
         }
         Ok(Self { inputs, targets })
     }
 
     /// Sequences with a number to predict.
     pub fn sequences(length: usize, tokens: Vec<i32>, targets: Vec<f32>) -> Result<Self> {
-        Self::new(
-            Inputs::Tokens {
-                length,
-                values: tokens,
-            },
-            Targets::Values(targets),
-        )
+        Self::new(Inputs::Tokens { length, values: tokens }, Targets::Values(targets))
     }
 
     /// Number of examples.
@@ -146,52 +132,31 @@ impl Dataset {
     }
 
     /// The chosen examples as tensors on `device`, each first changed by `augment`.
-    pub(crate) fn batch(
-        &self,
-        rows: &[usize],
-        augment: Option<(Augmentation, &mut Rng)>,
-        device: &Device,
-    ) -> (Input, Goal) {
+    pub(crate) fn batch(&self, rows: &[usize], augment: Option<(Augmentation, &mut Rng)>, device: &Device) -> (Input, Goal) {
         let input = match &self.inputs {
             Inputs::Tokens { length, values } => {
                 let mut picked = pick(values, *length, rows);
                 if let Some((augment, rng)) = augment {
-                    picked
-                        .chunks_mut(*length)
-                        .for_each(|example| augment(rng, Example::Tokens(example)));
+                    picked.chunks_mut(*length).for_each(|example| augment(rng, Example::Tokens(example)));
                 }
-                Input::Tokens(Tensor::from_data(
-                    TensorData::new(picked, [rows.len(), *length]),
-                    device,
-                ))
+                Input::Tokens(Tensor::from_data(TensorData::new(picked, [rows.len(), *length]), device))
             }
             Inputs::Array { dim, values } => {
                 let mut picked = pick(values, *dim, rows);
                 if let Some((augment, rng)) = augment {
-                    picked
-                        .chunks_mut(*dim)
-                        .for_each(|example| augment(rng, Example::Array(example)));
+                    picked.chunks_mut(*dim).for_each(|example| augment(rng, Example::Array(example)));
                 }
-                Input::Array(Tensor::from_data(
-                    TensorData::new(picked, [rows.len(), *dim]),
-                    device,
-                ))
+                Input::Array(Tensor::from_data(TensorData::new(picked, [rows.len(), *dim]), device))
             }
         };
         let goal = match &self.targets {
             Targets::Values(values) => {
                 let picked: Vec<f32> = rows.iter().map(|&r| values[r]).collect();
-                Goal::Values(Tensor::from_data(
-                    TensorData::new(picked, [rows.len(), 1]),
-                    device,
-                ))
+                Goal::Values(Tensor::from_data(TensorData::new(picked, [rows.len(), 1]), device))
             }
             Targets::Classes { labels, .. } => {
                 let picked: Vec<i32> = rows.iter().map(|&r| labels[r] as i32).collect();
-                Goal::Classes(Tensor::from_data(
-                    TensorData::new(picked, [rows.len(), 1]),
-                    device,
-                ))
+                Goal::Classes(Tensor::from_data(TensorData::new(picked, [rows.len(), 1]), device))
             }
         };
         (input, goal)
@@ -212,19 +177,13 @@ impl Goal {
     pub(crate) fn loss(self, outputs: Tensor<2>) -> Tensor<1> {
         match self {
             Self::Values(values) => (outputs - values).square().mean(),
-            Self::Classes(labels) => burn::tensor::activation::log_softmax(outputs, 1)
-                .gather(1, labels)
-                .mean()
-                .neg(),
+            Self::Classes(labels) => burn::tensor::activation::log_softmax(outputs, 1).gather(1, labels).mean().neg(),
         }
     }
 }
 
 fn pick<T: Copy>(values: &[T], width: usize, rows: &[usize]) -> Vec<T> {
-    rows.iter()
-        .flat_map(|&r| &values[r * width..(r + 1) * width])
-        .copied()
-        .collect()
+    rows.iter().flat_map(|&r| &values[r * width..(r + 1) * width]).copied().collect()
 }
 
 #[cfg(test)]
@@ -234,27 +193,10 @@ mod tests {
     #[test]
     fn sizes_must_fit() {
         assert!(Dataset::sequences(3, vec![1, 2, 3, 4], vec![1.0]).is_err());
-        assert!(
-            Dataset::sequences(2, vec![1, 2, 3, 4], vec![1.0])
-                .unwrap_err()
-                .to_string()
-                .contains("expected 2")
-        );
+        assert!(Dataset::sequences(2, vec![1, 2, 3, 4], vec![1.0]).unwrap_err().to_string().contains("expected 2"));
         assert!(Dataset::sequences(2, vec![1, -2], vec![1.0]).is_err());
-        let classes = Targets::Classes {
-            count: 2,
-            labels: vec![2],
-        };
-        assert!(
-            Dataset::new(
-                Inputs::Array {
-                    dim: 1,
-                    values: vec![0.0]
-                },
-                classes
-            )
-            .is_err()
-        );
+        let classes = Targets::Classes { count: 2, labels: vec![2] };
+        assert!(Dataset::new(Inputs::Array { dim: 1, values: vec![0.0] }, classes).is_err());
     }
 
     #[test]
@@ -267,17 +209,9 @@ mod tests {
             }
         };
         let (input, goal) = data.batch(&[2, 0], Some((&swap, &mut rng)), &Device::flex());
-        let tokens = input
-            .tokens("test")
-            .unwrap()
-            .into_data()
-            .convert::<i32>()
-            .try_to_vec::<i32>()
-            .unwrap();
+        let tokens = input.tokens("test").unwrap().into_data().convert::<i32>().try_to_vec::<i32>().unwrap();
         assert_eq!(tokens, [6, 5, 2, 1]);
-        let Goal::Values(values) = goal else {
-            panic!("values expected")
-        };
+        let Goal::Values(values) = goal else { panic!("values expected") };
         assert_eq!(values.into_data().try_to_vec::<f32>().unwrap(), [0.3, 0.1]);
     }
 
@@ -285,14 +219,10 @@ mod tests {
     fn losses_by_hand() {
         let device = Device::flex();
         let goal = Goal::Values(Tensor::from_floats([[1.0], [2.0]], &device));
-        let loss: f32 = goal
-            .loss(Tensor::from_floats([[2.0], [5.0]], &device))
-            .into_scalar();
+        let loss: f32 = goal.loss(Tensor::from_floats([[2.0], [5.0]], &device)).into_scalar();
         assert!((loss - 5.0).abs() < 1e-6);
         let goal = Goal::Classes(Tensor::from_ints([[0], [1]], &device));
-        let loss: f32 = goal
-            .loss(Tensor::from_floats([[0.0, 0.0], [0.0, 0.0]], &device))
-            .into_scalar();
+        let loss: f32 = goal.loss(Tensor::from_floats([[0.0, 0.0], [0.0, 0.0]], &device)).into_scalar();
         assert!((loss - 2f32.ln()).abs() < 1e-6);
     }
 }

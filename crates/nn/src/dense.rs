@@ -45,9 +45,7 @@ pub(crate) fn matmul(a: &[f64], b: &[f64], k: usize, p: usize) -> Vec<f64> {
 /// Transpose of a [n, k].
 pub(crate) fn transpose(a: &[f64], k: usize) -> Vec<f64> {
     let n = a.len() / k;
-    (0..k)
-        .flat_map(|j| (0..n).map(move |i| a[i * k + j]))
-        .collect()
+    (0..k).flat_map(|j| (0..n).map(move |i| a[i * k + j])).collect()
 }
 
 /// A solution x of the symmetric positive semidefinite system g x = y, g [r, r], y [r, p]. Directions that g does not see
@@ -57,9 +55,7 @@ pub(crate) fn solve(mut g: Vec<f64>, mut y: Vec<f64>, r: usize, p: usize) -> Vec
     let mut x = vec![0.0; r * p];
     let mut open: Vec<usize> = (0..r).collect();
     let mut pivots = Vec::new();
-    while let Some(at) = (0..open.len())
-        .max_by(|&a, &b| g[open[a] * r + open[a]].total_cmp(&g[open[b] * r + open[b]]))
-    {
+    while let Some(at) = (0..open.len()).max_by(|&a, &b| g[open[a] * r + open[a]].total_cmp(&g[open[b] * r + open[b]])) {
         let pivot = open.swap_remove(at);
         let size = g[pivot * r + pivot];
         if size <= 1e-12 * scale {
@@ -105,9 +101,8 @@ pub(crate) fn defect_factor(reynolds: &[f64], dim: usize) -> Vec<Vec<f64>> {
             break;
         }
         let root = left[p].sqrt();
-        let column: Vec<f64> = (0..dim)
-            .map(|i| (dot(row(i), row(p)) - factor.iter().map(|k| k[i] * k[p]).sum::<f64>()) / root)
-            .collect();
+        let column: Vec<f64> =
+            (0..dim).map(|i| (dot(row(i), row(p)) - factor.iter().map(|k| k[i] * k[p]).sum::<f64>()) / root).collect();
         left.iter_mut().zip(&column).for_each(|(l, c)| *l -= c * c);
         left[p] = 0.0;
         factor.push(column);
@@ -122,12 +117,7 @@ mod tests {
 
     #[test]
     fn orthonormal_drops_dependent_vectors() {
-        let basis = orthonormal(&[
-            vec![3.0, 4.0, 0.0],
-            vec![6.0, 8.0, 0.0],
-            vec![0.0, 0.0, 0.0],
-            vec![1.0, 0.0, 1.0],
-        ]);
+        let basis = orthonormal(&[vec![3.0, 4.0, 0.0], vec![6.0, 8.0, 0.0], vec![0.0, 0.0, 0.0], vec![1.0, 0.0, 1.0]]);
         assert_eq!(basis.len(), 2);
         assert!(dot(&basis[0], &basis[1]).abs() < 1e-14);
         assert!((dot(&basis[1], &basis[1]) - 1.0).abs() < 1e-14);
@@ -155,16 +145,11 @@ mod tests {
     fn defect_of_a_larger_group_has_its_rank() {
         // Averages positions 0, 1 and 3 of four: rank 2.
         let third = |i: usize, j: usize| if i == 2 || j == 2 { 0.0 } else { 1.0 / 3.0 };
-        let matrix: Vec<f64> = (0..16)
-            .map(|k| if k == 10 { 1.0 } else { third(k / 4, k % 4) })
-            .collect();
+        let matrix: Vec<f64> = (0..16).map(|k| if k == 10 { 1.0 } else { third(k / 4, k % 4) }).collect();
         let factor = defect_factor(&matrix, 4);
         assert_eq!(factor.len(), 2);
         // (1, 4, 9, 10) moves by (-4, -1, 0, 5) from its mean 5.
-        let value: f64 = factor
-            .iter()
-            .map(|k| dot(k, &[1.0, 4.0, 9.0, 10.0]).powi(2))
-            .sum();
+        let value: f64 = factor.iter().map(|k| dot(k, &[1.0, 4.0, 9.0, 10.0]).powi(2)).sum();
         assert!((value - 42.0).abs() < 1e-10, "{value}");
     }
 
@@ -179,13 +164,7 @@ mod tests {
 
     #[test]
     fn products() {
-        assert_eq!(
-            matmul(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0], 2, 1),
-            [17.0, 39.0]
-        );
-        assert_eq!(
-            transpose(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3),
-            [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]
-        );
+        assert_eq!(matmul(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0], 2, 1), [17.0, 39.0]);
+        assert_eq!(transpose(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     }
 }

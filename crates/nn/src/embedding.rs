@@ -19,17 +19,9 @@ impl FixedEmbedding {
     /// Draws the table.
     pub fn new(vocabulary: usize, width: usize, init: &mut Init) -> Result<Self> {
         if vocabulary == 0 || width == 0 {
-            return Err(Error::setting(
-                "vocabulary and embedding width",
-                "at least 1",
-                format!("{vocabulary} and {width}"),
-            ));
+            return Err(Error::setting("vocabulary and embedding width", "at least 1", format!("{vocabulary} and {width}")));
         }
-        Ok(Self {
-            table: init
-                .normal([vocabulary, width], 1.0)
-                .set_require_grad(false),
-        })
+        Ok(Self { table: init.normal([vocabulary, width], 1.0).set_require_grad(false) })
     }
 
     /// Number of distinct tokens.
@@ -61,7 +53,5 @@ impl FixedEmbedding {
 pub fn gather(table: Tensor<2>, tokens: Tensor<2, Int>) -> Tensor<3> {
     let [batch, positions] = tokens.dims();
     let [_, width] = table.dims();
-    table
-        .select(0, tokens.reshape([batch * positions]))
-        .reshape([batch, positions, width])
+    table.select(0, tokens.reshape([batch * positions])).reshape([batch, positions, width])
 }

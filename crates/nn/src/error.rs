@@ -39,9 +39,7 @@ pub enum Error {
         got: &'static str,
     },
     /// The loss stopped being a number.
-    #[error(
-        "the {stage} loss is {loss} in epoch {epoch}, step {step}: try a smaller learning rate than {learning_rate:e}"
-    )]
+    #[error("the {stage} loss is {loss} in epoch {epoch}, step {step}: try a smaller learning rate than {learning_rate:e}")]
     Diverged {
         /// `training` or `validation`.
         stage: &'static str,
@@ -55,9 +53,7 @@ pub enum Error {
         learning_rate: f64,
     },
     /// Snapped weights cannot be written in the layer's basis.
-    #[error(
-        "snap leaves the layer's subspace: relative residual {residual:e}, expected at most {tolerance:e}"
-    )]
+    #[error("snap leaves the layer's subspace: relative residual {residual:e}, expected at most {tolerance:e}")]
     OutsideBasis {
         /// Size of the part that the basis cannot express, relative to the weights.
         residual: f64,
@@ -78,21 +74,13 @@ impl Error {
     /// A shape error from anything printable.
     #[allow(clippy::needless_pass_by_value)]
     pub fn shape(what: &'static str, expected: impl Display, got: impl Display) -> Self {
-        Self::Shape {
-            what,
-            expected: expected.to_string(),
-            got: got.to_string(),
-        }
+        Self::Shape { what, expected: expected.to_string(), got: got.to_string() }
     }
 
     /// A settings error from anything printable.
     #[allow(clippy::needless_pass_by_value)]
     pub fn setting(name: &'static str, expected: &'static str, got: impl Display) -> Self {
-        Self::Setting {
-            name,
-            expected,
-            got: got.to_string(),
-        }
+        Self::Setting { name, expected, got: got.to_string() }
     }
 }
 

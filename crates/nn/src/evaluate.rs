@@ -26,11 +26,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// Whether each example was answered right.
     pub fn correct(&self, data: &Dataset) -> Vec<bool> {
-        self.predictions
-            .iter()
-            .enumerate()
-            .map(|(i, p)| right(*p, data.targets(), i))
-            .collect()
+        self.predictions.iter().enumerate().map(|(i, p)| right(*p, data.targets(), i)).collect()
     }
 }
 
@@ -65,15 +61,9 @@ fn evaluate_on<M: Model>(model: &M, data: &Dataset, device: &Device) -> Result<E
         }
         loss += f64::from(goal.loss(outputs).into_scalar::<f32>()) * rows.len() as f64;
     }
-    let hits = (0..data.len())
-        .filter(|&i| right(predictions[i], data.targets(), i))
-        .count();
+    let hits = (0..data.len()).filter(|&i| right(predictions[i], data.targets(), i)).count();
     let count = data.len() as f64;
-    Ok(Evaluation {
-        loss: loss / count,
-        accuracy: hits as f64 / count,
-        predictions,
-    })
+    Ok(Evaluation { loss: loss / count, accuracy: hits as f64 / count, predictions })
 }
 
 fn right(prediction: f64, targets: &Targets, i: usize) -> bool {

@@ -75,10 +75,7 @@ pub struct CgFeedForwardConfig {
 impl CgFeedForwardConfig {
     /// The published network for sequences over `vocabulary` tokens.
     pub fn tokens(vocabulary: usize) -> Self {
-        Self::new(Entry::Tokens {
-            vocabulary,
-            per_feature: false,
-        })
+        Self::new(Entry::Tokens { vocabulary, per_feature: false })
     }
 
     /// The network for real vectors.
@@ -107,16 +104,10 @@ impl CgFeedForwardConfig {
         }
         let (front, features) = match self.entry {
             Entry::Array => (None, 1),
-            Entry::Tokens {
-                vocabulary,
-                per_feature,
-            } => {
+            Entry::Tokens { vocabulary, per_feature } => {
                 let embedding = FixedEmbedding::new(vocabulary, EMBEDDING, init)?;
                 let phi = init.linear(EMBEDDING, EMBEDDING);
-                (
-                    Some(Front { embedding, phi }),
-                    if per_feature { EMBEDDING } else { 1 },
-                )
+                (Some(Front { embedding, phi }), if per_feature { EMBEDDING } else { 1 })
             }
         };
         let mut layer = CgLinearConfig::new(bases.clone(), self.neurons).per_feature(features);
@@ -126,13 +117,7 @@ impl CgFeedForwardConfig {
         }
         let cg = layer.init(init)?;
         let hidden = (self.head == Head::Hidden).then(|| init.linear(self.neurons, self.neurons));
-        Ok(CgFeedForward {
-            front,
-            cg,
-            hidden,
-            output: init.linear(self.neurons, self.outputs),
-            dropout: self.dropout,
-        })
+        Ok(CgFeedForward { front, cg, hidden, output: init.linear(self.neurons, self.outputs), dropout: self.dropout })
     }
 }
 
@@ -151,9 +136,7 @@ impl Front {
         let table = activation::relu(self.phi.forward(self.embedding.table.val()));
         let table = if shared { table.sum_dim(1) } else { table };
         let width = table.dims()[1];
-        table
-            .select(0, tokens.reshape([batch * positions]))
-            .reshape([batch, positions * width])
+        table.select(0, tokens.reshape([batch * positions])).reshape([batch, positions * width])
     }
 }
 
@@ -179,11 +162,7 @@ impl CgFeedForward {
 
     /// What follows the CG layer.
     pub fn head(&self) -> Head {
-        if self.hidden.is_some() {
-            Head::Hidden
-        } else {
-            Head::Affine
-        }
+        if self.hidden.is_some() { Head::Hidden } else { Head::Affine }
     }
 }
 
@@ -193,18 +172,10 @@ impl Model for CgFeedForward {
             (Input::Tokens(tokens), Some(front)) => front.forward(tokens, self.cg.features() == 1),
             (Input::Array(x), None) => x,
             (other, Some(_)) => {
-                return Err(Error::Input {
-                    model: "this CG network",
-                    expected: "tokens",
-                    got: other.kind(),
-                });
+                return Err(Error::Input { model: "this CG network", expected: "tokens", got: other.kind() });
             }
             (other, None) => {
-                return Err(Error::Input {
-                    model: "this CG network",
-                    expected: "arrays",
-                    got: other.kind(),
-                });
+                return Err(Error::Input { model: "this CG network", expected: "arrays", got: other.kind() });
             }
         };
         let width = self.cg.positions() * self.cg.features();
@@ -223,25 +194,17 @@ impl Model for CgFeedForward {
     }
 
     fn vocabulary(&self) -> Option<usize> {
-        self.front
-            .as_ref()
-            .map(|front| front.embedding.vocabulary())
+        self.front.as_ref().map(|front| front.embedding.vocabulary())
     }
 
     fn describe(&self) -> String {
         let front = match &self.front {
-            Some(front) => format!(
-                "embedding {} x {} (fixed), phi {EMBEDDING} ReLU, ",
-                front.embedding.table.dims()[0],
-                EMBEDDING
-            ),
+            Some(front) => {
+                format!("embedding {} x {} (fixed), phi {EMBEDDING} ReLU, ", front.embedding.table.dims()[0], EMBEDDING)
+            }
             None => String::new(),
         };
-        let head = if self.hidden.is_some() {
-            format!("dense {} ReLU, ", self.cg.neurons())
-        } else {
-            String::new()
-        };
+        let head = if self.hidden.is_some() { format!("dense {} ReLU, ", self.cg.neurons()) } else { String::new() };
         format!(
             "CG feedforward: {front}CG layer {} positions x {} features -> {} over {} subspaces, {head}output {}",
             self.cg.positions(),
@@ -264,16 +227,10 @@ mod tests {
 
     #[test]
     fn published_size() {
-        let model = CgFeedForwardConfig::tokens(100)
-            .init(&Bases::sequence(10), &mut Init::new(0, &Device::flex()))
-            .unwrap();
+        let model = CgFeedForwardConfig::tokens(100).init(&Bases::sequence(10), &mut Init::new(0, &Device::flex())).unwrap();
         // phi 128*128+128, CG 10*128+1, rho 128*128+128 + 128+1.
         assert_eq!(model.parameters(), 16_512 + 1_281 + 16_512 + 129);
-        assert!(
-            model
-                .describe()
-                .contains("10 positions x 1 features -> 128 over 10 subspaces")
-        );
+        assert!(model.describe().contains("10 positions x 1 features -> 128 over 10 subspaces"));
     }
 
     #[test]
@@ -281,22 +238,13 @@ mod tests {
         let device = Device::flex();
         for per_feature in [false, true] {
             let mut config = CgFeedForwardConfig::tokens(10);
-            config.entry = Entry::Tokens {
-                vocabulary: 10,
-                per_feature,
-            };
-            let model = config
-                .init(&Bases::sequence(4), &mut Init::new(1, &device))
-                .unwrap();
-            let fast = model
-                .forward(Input::Tokens(tokens(&device)), &mut Pass::evaluate())
-                .unwrap();
+            config.entry = Entry::Tokens { vocabulary: 10, per_feature };
+            let model = config.init(&Bases::sequence(4), &mut Init::new(1, &device)).unwrap();
+            let fast = model.forward(Input::Tokens(tokens(&device)), &mut Pass::evaluate()).unwrap();
             let front = model.front.as_ref().unwrap();
             let z = activation::relu(front.phi.forward(front.embedding.forward(tokens(&device))));
             let slow = model.cg.forward_features(z);
-            let slow = model.output.forward(activation::relu(
-                model.hidden.as_ref().unwrap().forward(slow),
-            ));
+            let slow = model.output.forward(activation::relu(model.hidden.as_ref().unwrap().forward(slow)));
             let gap: f32 = (fast - slow).abs().max().into_scalar();
             assert!(gap < 1e-4, "{gap}");
         }
@@ -305,19 +253,12 @@ mod tests {
     #[test]
     fn a_snapped_layer_makes_the_whole_network_invariant() {
         let device = Device::flex();
-        let model = CgFeedForwardConfig::tokens(10)
-            .init(&Bases::sequence(4), &mut Init::new(1, &device))
-            .unwrap();
+        let model = CgFeedForwardConfig::tokens(10).init(&Bases::sequence(4), &mut Init::new(1, &device)).unwrap();
         let average = vec![0.25; 16];
-        let snapped = model
-            .clone()
-            .with_cg(model.cg.clone().snap(&average).unwrap());
+        let snapped = model.clone().with_cg(model.cg.clone().snap(&average).unwrap());
         let run = |model: &CgFeedForward, x: [[i32; 4]; 1]| -> f32 {
             let x = Input::Tokens(Tensor::from_ints(x, &device));
-            model
-                .forward(x, &mut Pass::evaluate())
-                .unwrap()
-                .into_scalar()
+            model.forward(x, &mut Pass::evaluate()).unwrap().into_scalar()
         };
         let (x, moved) = ([[1, 2, 3, 4]], [[3, 1, 4, 2]]);
         assert!((run(&model, x) - run(&model, moved)).abs() > 1e-3);
@@ -330,36 +271,13 @@ mod tests {
         let mut config = CgFeedForwardConfig::array();
         config.head = Head::Affine;
         config.outputs = 3;
-        let model = config
-            .init(&Bases::sequence(4), &mut Init::new(1, &device))
-            .unwrap();
-        let y = model
-            .forward(
-                Input::Array(Tensor::ones([2, 4], &device)),
-                &mut Pass::evaluate(),
-            )
-            .unwrap();
+        let model = config.init(&Bases::sequence(4), &mut Init::new(1, &device)).unwrap();
+        let y = model.forward(Input::Array(Tensor::ones([2, 4], &device)), &mut Pass::evaluate()).unwrap();
         assert_eq!(y.dims(), [2, 3]);
-        let error = model
-            .forward(Input::Tokens(tokens(&device)), &mut Pass::evaluate())
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "this CG network takes arrays as input, but got tokens"
-        );
-        assert!(
-            model
-                .forward(
-                    Input::Array(Tensor::ones([2, 5], &device)),
-                    &mut Pass::evaluate()
-                )
-                .is_err()
-        );
+        let error = model.forward(Input::Tokens(tokens(&device)), &mut Pass::evaluate()).unwrap_err();
+        assert_eq!(error.to_string(), "this CG network takes arrays as input, but got tokens");
+        assert!(model.forward(Input::Array(Tensor::ones([2, 5], &device)), &mut Pass::evaluate()).is_err());
         config.dropout = 1.0;
-        assert!(
-            config
-                .init(&Bases::sequence(4), &mut Init::new(1, &device))
-                .is_err()
-        );
+        assert!(config.init(&Bases::sequence(4), &mut Init::new(1, &device)).is_err());
     }
 }

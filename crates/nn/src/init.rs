@@ -26,10 +26,7 @@ pub struct Init {
 impl Init {
     /// All parameters of a model follow from `seed`.
     pub fn new(seed: u64, device: &Device) -> Self {
-        Self {
-            rng: rng(seed, 0),
-            device: device.clone(),
-        }
+        Self { rng: rng(seed, 0), device: device.clone() }
     }
 
     /// Where the parameters live.
@@ -40,25 +37,17 @@ impl Init {
     /// Uniform in +-bound.
     pub fn uniform<const D: usize>(&mut self, shape: [usize; D], bound: f64) -> Param<Tensor<D>> {
         let bound = bound as f32;
-        let values = (0..shape.iter().product())
-            .map(|_| (self.rng.random::<f32>() * 2.0 - 1.0) * bound)
-            .collect();
+        let values = (0..shape.iter().product()).map(|_| (self.rng.random::<f32>() * 2.0 - 1.0) * bound).collect();
         self.param(values, shape)
     }
 
     /// Normal with mean 0 and the given deviation (Box-Muller).
-    pub fn normal<const D: usize>(
-        &mut self,
-        shape: [usize; D],
-        deviation: f64,
-    ) -> Param<Tensor<D>> {
+    pub fn normal<const D: usize>(&mut self, shape: [usize; D], deviation: f64) -> Param<Tensor<D>> {
         let draw = |rng: &mut Rng| {
             let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
             (deviation * radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()) as f32
         };
-        let values = (0..shape.iter().product())
-            .map(|_| draw(&mut self.rng))
-            .collect();
+        let values = (0..shape.iter().product()).map(|_| draw(&mut self.rng)).collect();
         self.param(values, shape)
     }
 
@@ -70,20 +59,13 @@ impl Init {
     /// A dense layer, weights and bias uniform in +-1/sqrt(inputs).
     pub fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
         let bound = 1.0 / (inputs as f64).sqrt();
-        Linear {
-            weight: self.uniform([inputs, outputs], bound),
-            bias: Some(self.uniform([outputs], bound)),
-        }
+        Linear { weight: self.uniform([inputs, outputs], bound), bias: Some(self.uniform([outputs], bound)) }
     }
 
     /// Replaces what Burn would draw inside one of its own modules: matrices `[inputs, outputs]` and the bias that follows
     /// each become uniform in +-1/sqrt(inputs). Norm layers (`gamma`, `beta`) keep their constants.
     pub fn redraw<M: Module>(&mut self, module: M) -> M {
-        module.map(&mut Redraw {
-            init: self,
-            field: Vec::new(),
-            inputs: 1,
-        })
+        module.map(&mut Redraw { init: self, field: Vec::new(), inputs: 1 })
     }
 
     fn param<const D: usize>(&self, values: Vec<f32>, shape: [usize; D]) -> Param<Tensor<D>> {
@@ -107,10 +89,7 @@ impl ModuleMapper for Redraw<'_> {
     }
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        if matches!(
-            self.field.last().map(String::as_str),
-            Some("gamma" | "beta")
-        ) {
+        if matches!(self.field.last().map(String::as_str), Some("gamma" | "beta")) {
             return param;
         }
         let shape = param.lazy_shape().dims::<D>();
@@ -146,14 +125,7 @@ mod tests {
     #[test]
     fn draws_follow_the_seed_alone() {
         let device = Device::flex();
-        let draw = |seed| {
-            Init::new(seed, &device)
-                .uniform([3, 4], 0.5)
-                .val()
-                .into_data()
-                .try_to_vec::<f32>()
-                .unwrap()
-        };
+        let draw = |seed| Init::new(seed, &device).uniform([3, 4], 0.5).val().into_data().try_to_vec::<f32>().unwrap();
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
         assert!(draw(1).iter().all(|x| x.abs() <= 0.5));
@@ -161,34 +133,20 @@ mod tests {
 
     #[test]
     fn normal_has_the_right_moments() {
-        let x = Init::new(3, &Device::flex())
-            .normal([20_000], 2.0)
-            .val()
-            .into_data()
-            .try_to_vec::<f32>()
-            .unwrap();
+        let x = Init::new(3, &Device::flex()).normal([20_000], 2.0).val().into_data().try_to_vec::<f32>().unwrap();
         let mean = x.iter().sum::<f32>() / 20_000.0;
         let square = x.iter().map(|v| v * v).sum::<f32>() / 20_000.0;
-        assert!(
-            mean.abs() < 0.06 && (square - 4.0).abs() < 0.15,
-            "{mean} {square}"
-        );
+        assert!(mean.abs() < 0.06 && (square - 4.0).abs() < 0.15, "{mean} {square}");
     }
 
     #[test]
     fn redraw_reaches_every_weight_of_burns_modules_but_not_the_norms() {
         let device = Device::flex();
-        let draw =
-            || Init::new(5, &device).redraw(MultiHeadAttentionConfig::new(8, 2).init(&device));
-        let read = |m: &burn::nn::attention::MultiHeadAttention| {
-            m.output.bias.as_ref().unwrap().val().into_data()
-        };
+        let draw = || Init::new(5, &device).redraw(MultiHeadAttentionConfig::new(8, 2).init(&device));
+        let read = |m: &burn::nn::attention::MultiHeadAttention| m.output.bias.as_ref().unwrap().val().into_data();
         assert_eq!(read(&draw()), read(&draw()));
         let norm = Init::new(5, &device).redraw(LayerNormConfig::new(4).init(&device));
-        assert_eq!(
-            norm.gamma.val().into_data().try_to_vec::<f32>().unwrap(),
-            [1.0; 4]
-        );
+        assert_eq!(norm.gamma.val().into_data().try_to_vec::<f32>().unwrap(), [1.0; 4]);
     }
 
     #[test]

@@ -28,11 +28,7 @@ impl Layout {
         let blocks = sizes
             .map(|(level, len)| {
                 start += len;
-                BlockRows {
-                    level,
-                    start: start - len,
-                    len,
-                }
+                BlockRows { level, start: start - len, len }
             })
             .collect();
         Self { groups, blocks }

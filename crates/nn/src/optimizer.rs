@@ -48,11 +48,7 @@ impl Optimizer {
         match *self {
             Self::Adam { .. } => AdamConfig::new().with_epsilon(1e-8).init(),
             Self::Sgd { momentum, .. } => {
-                let momentum = (momentum > 0.0).then(|| {
-                    MomentumConfig::new()
-                        .with_momentum(momentum)
-                        .with_dampening(0.0)
-                });
+                let momentum = (momentum > 0.0).then(|| MomentumConfig::new().with_momentum(momentum).with_dampening(0.0));
                 SgdConfig::new().with_momentum(momentum).init()
             }
         }

@@ -29,11 +29,7 @@ impl Input {
     pub fn tokens(self, model: &'static str) -> Result<Tensor<2, Int>> {
         match self {
             Self::Tokens(tokens) => Ok(tokens),
-            other => Err(Error::Input {
-                model,
-                expected: "tokens",
-                got: other.kind(),
-            }),
+            other => Err(Error::Input { model, expected: "tokens", got: other.kind() }),
         }
     }
 }
@@ -64,30 +60,15 @@ impl Pass {
     /// Dropout: in training, entries become 0 with the given probability and the others grow to keep the mean.
     pub fn dropout<const D: usize>(&mut self, x: Tensor<D>, probability: f64) -> Tensor<D> {
         match &mut self.rng {
-            Some(rng) if probability > 0.0 => {
-                x.clone() * mask(rng, x.dims(), probability, &x.device())
-            }
+            Some(rng) if probability > 0.0 => x.clone() * mask(rng, x.dims(), probability, &x.device()),
             _ => x,
         }
     }
 }
 
-fn mask<const D: usize>(
-    rng: &mut Rng,
-    shape: [usize; D],
-    probability: f64,
-    device: &Device,
-) -> Tensor<D> {
+fn mask<const D: usize>(rng: &mut Rng, shape: [usize; D], probability: f64, device: &Device) -> Tensor<D> {
     let scale = (1.0 / (1.0 - probability)) as f32;
-    let values: Vec<f32> = (0..shape.iter().product())
-        .map(|_| {
-            if rng.random_bool(probability) {
-                0.0
-            } else {
-                scale
-            }
-        })
-        .collect();
+    let values: Vec<f32> = (0..shape.iter().product()).map(|_| if rng.random_bool(probability) { 0.0 } else { scale }).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
@@ -96,11 +77,7 @@ pub(crate) fn check_dropout(probability: f64) -> Result<()> {
     if (0.0..1.0).contains(&probability) {
         return Ok(());
     }
-    Err(Error::setting(
-        "dropout",
-        "in the range [0, 1)",
-        probability,
-    ))
+    Err(Error::setting("dropout", "in the range [0, 1)", probability))
 }
 
 #[cfg(test)]

@@ -82,48 +82,26 @@ fn hundred() -> f64 {
 impl Default for PenaltyConfig {
     /// As published: norms, ratio proxy, temperature 1.
     fn default() -> Self {
-        Self::Levels {
-            size: Size::Norm,
-            proxy: Proxy::Ratio,
-            temperature: one(),
-        }
+        Self::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: one() }
     }
 }
 
 impl PenaltyConfig {
     /// The violations penalty at its usual temperature of 100.
     pub fn violations() -> Self {
-        Self::Violations {
-            temperature: hundred(),
-        }
+        Self::Violations { temperature: hundred() }
     }
 
     /// Checks the settings and prepares constants on the device of the model; `violations` needs the groups.
     pub fn build(&self, reynolds: Option<&Reynolds>, device: &Device) -> Result<Penalty> {
         let (Self::Levels { temperature, .. } | Self::Violations { temperature }) = *self;
         if !(temperature >= 1.0 && temperature.is_finite()) {
-            return Err(Error::setting(
-                "temperature",
-                "a number of at least 1",
-                temperature,
-            ));
+            return Err(Error::setting("temperature", "a number of at least 1", temperature));
         }
         match (*self, reynolds) {
-            (Self::Levels { size, proxy, .. }, _) => Ok(Penalty::Levels(LevelPenalty {
-                size,
-                proxy,
-                temperature,
-            })),
-            (Self::Violations { .. }, Some(groups)) => Ok(Penalty::Violations(Violations::new(
-                groups,
-                temperature,
-                device,
-            )?)),
-            (Self::Violations { .. }, None) => Err(Error::setting(
-                "penalty",
-                "`levels` when no groups are given",
-                "violations",
-            )),
+            (Self::Levels { size, proxy, .. }, _) => Ok(Penalty::Levels(LevelPenalty { size, proxy, temperature })),
+            (Self::Violations { .. }, Some(groups)) => Ok(Penalty::Violations(Violations::new(groups, temperature, device)?)),
+            (Self::Violations { .. }, None) => Err(Error::setting("penalty", "`levels` when no groups are given", "violations")),
         }
     }
 }
@@ -188,9 +166,7 @@ impl LevelPenalty {
             }
             let above = range.start as f64;
             let f = used.clone().slice(range.clone()).sum().add_scalar(above);
-            let b = self
-                .proxy
-                .soft(z.clone().slice(range).sum(), self.temperature);
+            let b = self.proxy.soft(z.clone().slice(range).sum(), self.temperature);
             penalty = Some(match penalty {
                 None => b * f,
                 Some(r) => (b.clone().neg().add_scalar(1.0)) * r + b * f,
@@ -204,18 +180,10 @@ impl LevelPenalty {
 /// below the level of all groups is in use.
 pub fn hard(layout: &Layout, norms: &[f64], threshold: f64) -> Result<usize> {
     if norms.len() != layout.blocks.len() {
-        return Err(Error::shape(
-            "norms of the subspaces",
-            layout.blocks.len(),
-            norms.len(),
-        ));
+        return Err(Error::shape("norms of the subspaces", layout.blocks.len(), norms.len()));
     }
     let used = |i: &usize| norms[*i] > threshold;
-    let least = layout
-        .levels()
-        .into_iter()
-        .rev()
-        .find(|(_, range)| range.clone().any(|i| used(&i)));
+    let least = layout.levels().into_iter().rev().find(|(_, range)| range.clone().any(|i| used(&i)));
     Ok(match least {
         Some((level, range)) if level < layout.groups => range.start + range.filter(used).count(),
         _ => 0,
@@ -225,10 +193,7 @@ pub fn hard(layout: &Layout, norms: &[f64], threshold: f64) -> Result<usize> {
 impl CgLinear {
     /// Norm of each block's coefficients, for reports and the hard penalty.
     pub fn block_norms(&self) -> Result<Vec<f64>> {
-        Ok(crate::readout::read(&self.block_squares())?
-            .into_iter()
-            .map(f64::sqrt)
-            .collect())
+        Ok(crate::readout::read(&self.block_squares())?.into_iter().map(f64::sqrt).collect())
     }
 
     /// Hard R of this layer (Eq. 12).

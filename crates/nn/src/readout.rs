@@ -24,18 +24,10 @@ impl CgLinear {
         let total = dot(&neurons, &neurons);
         let violation = |r: &Vec<f64>| {
             let factor = defect_factor(r, dim);
-            let broken: f64 = neurons
-                .chunks(dim)
-                .flat_map(|w| factor.iter().map(move |k| dot(k, w).powi(2)))
-                .sum();
+            let broken: f64 = neurons.chunks(dim).flat_map(|w| factor.iter().map(move |k| dot(k, w).powi(2))).sum();
             if total > 0.0 { broken / total } else { 0.0 }
         };
-        Ok(reynolds
-            .matrices
-            .iter()
-            .map(violation)
-            .map(|v| (v <= tolerance, v))
-            .collect())
+        Ok(reynolds.matrices.iter().map(violation).map(|v| (v <= tolerance, v)).collect())
     }
 
     /// Projects the weights exactly onto a subspace, given its orthogonal projector (row-major, positions x positions):
@@ -43,11 +35,7 @@ impl CgLinear {
     pub fn snap(self, projector: &[f64]) -> Result<Self> {
         let dim = self.positions();
         if projector.len() != dim * dim {
-            return Err(Error::shape(
-                "projector",
-                format!("{dim} x {dim} entries"),
-                projector.len(),
-            ));
+            return Err(Error::shape("projector", format!("{dim} x {dim} entries"), projector.len()));
         }
         let basis = read(&self.basis.val())?;
         let rank = basis.len() / dim;
@@ -58,18 +46,11 @@ impl CgLinear {
         let gram = matmul(&across, &basis, dim, rank);
         let omega = solve(gram, matmul(&across, &target, dim, columns), rank, columns);
         let reached = matmul(&basis, &omega, rank, columns);
-        let missed: f64 = reached
-            .iter()
-            .zip(&target)
-            .map(|(a, b)| (a - b).powi(2))
-            .sum();
+        let missed: f64 = reached.iter().zip(&target).map(|(a, b)| (a - b).powi(2)).sum();
         let size = dot(&weights, &weights).max(f64::MIN_POSITIVE);
         let residual = (missed / size).sqrt();
         if residual > SNAP_TOLERANCE {
-            return Err(Error::OutsideBasis {
-                residual,
-                tolerance: SNAP_TOLERANCE,
-            });
+            return Err(Error::OutsideBasis { residual, tolerance: SNAP_TOLERANCE });
         }
         self.set_coefficients(omega.into_iter().map(|x| x as f32).collect())
     }
@@ -81,11 +62,7 @@ impl CgLinear {
         check_vectors("vector of the imposed subspace", vectors, dim)?;
         let vectors = orthonormal(vectors);
         if vectors.is_empty() {
-            return Err(Error::shape(
-                "imposed subspace",
-                "at least one nonzero vector",
-                0,
-            ));
+            return Err(Error::shape("imposed subspace", "at least one nonzero vector", 0));
         }
         let weights = read(&self.weights())?;
         let (rank, columns) = (vectors.len(), weights.len() / dim);
@@ -104,34 +81,20 @@ impl CgLinear {
     pub fn fold(&self) -> Linear {
         let shape = [self.positions() * self.features, self.neurons()];
         let weight = self.weights().detach().reshape(shape);
-        let bias = self
-            .bias
-            .as_ref()
-            .map(|b| Param::from_tensor(b.val().detach().expand([self.neurons()])));
-        Linear {
-            weight: Param::from_tensor(weight),
-            bias,
-        }
+        let bias = self.bias.as_ref().map(|b| Param::from_tensor(b.val().detach().expand([self.neurons()])));
+        Linear { weight: Param::from_tensor(weight), bias }
     }
 
     fn check_dim(&self, what: &'static str, dim: usize) -> Result<()> {
         if dim == self.positions() {
             return Ok(());
         }
-        Err(Error::shape(
-            what,
-            format!("dimension {}", self.positions()),
-            dim,
-        ))
+        Err(Error::shape(what, format!("dimension {}", self.positions()), dim))
     }
 }
 
 /// New values, possibly of another shape, for a parameter that stays trained or fixed as it was.
-pub(crate) fn replace(
-    param: Param<Tensor<2>>,
-    values: Vec<f32>,
-    shape: [usize; 2],
-) -> Param<Tensor<2>> {
+pub(crate) fn replace(param: Param<Tensor<2>>, values: Vec<f32>, shape: [usize; 2]) -> Param<Tensor<2>> {
     param.map(|old| {
         let new = Tensor::from_data(TensorData::new(values, shape), &old.device());
         new.set_require_grad(old.is_require_grad())
@@ -141,10 +104,7 @@ pub(crate) fn replace(
 /// The entries of a matrix in f64.
 pub(crate) fn read<const D: usize>(tensor: &Tensor<D>) -> Result<Vec<f64>> {
     let data = tensor.clone().detach().into_data().convert::<f64>();
-    data.try_to_vec().map_err(|e| Error::Backend {
-        operation: "reading a tensor",
-        message: format!("{e:?}"),
-    })
+    data.try_to_vec().map_err(|e| Error::Backend { operation: "reading a tensor", message: format!("{e:?}") })
 }
 
 #[cfg(test)]
@@ -160,25 +120,16 @@ mod tests {
 
     /// Averages positions 0 and 2, and 1 and 3, of four.
     fn parity_projector() -> Vec<f64> {
-        (0..16)
-            .map(|k| if (k / 4 + k % 4) % 2 == 0 { 0.5 } else { 0.0 })
-            .collect()
+        (0..16).map(|k| if (k / 4 + k % 4) % 2 == 0 { 0.5 } else { 0.0 }).collect()
     }
 
     #[test]
     fn folded_equals_unfolded() {
         for (features, bias) in [(1, Bias::Single), (3, Bias::PerNeuron), (2, Bias::None)] {
             let mut init = Init::new(7, &Device::flex());
-            let layer = CgLinearConfig::new(Bases::sequence(4), 6)
-                .per_feature(features)
-                .bias(bias)
-                .init(&mut init)
-                .unwrap();
+            let layer = CgLinearConfig::new(Bases::sequence(4), 6).per_feature(features).bias(bias).init(&mut init).unwrap();
             let x = init.normal([9, 4 * features], 1.0).val();
-            let gap: f32 = (layer.forward(x.clone()) - layer.fold().forward(x))
-                .abs()
-                .max()
-                .into_scalar();
+            let gap: f32 = (layer.forward(x.clone()) - layer.fold().forward(x)).abs().max().into_scalar();
             assert!(gap < 1e-6, "{gap}");
         }
     }
@@ -191,16 +142,9 @@ mod tests {
             let flags: Vec<bool> = kept.iter().map(|k| k.0).collect();
             // Pairs (0,1) (0,2) (0,3) (1,2) (1,3) (2,3).
             assert_eq!(flags, [false, true, false, false, true, false]);
-            let x = Init::new(1, &Device::flex())
-                .normal([5, 4, features], 1.0)
-                .val();
-            let moved = x
-                .clone()
-                .select(1, Tensor::from_ints([2, 1, 0, 3], &Device::flex()));
-            let gap: f32 = (snapped.forward_features(x) - snapped.forward_features(moved))
-                .abs()
-                .max()
-                .into_scalar();
+            let x = Init::new(1, &Device::flex()).normal([5, 4, features], 1.0).val();
+            let moved = x.clone().select(1, Tensor::from_ints([2, 1, 0, 3], &Device::flex()));
+            let gap: f32 = (snapped.forward_features(x) - snapped.forward_features(moved)).abs().max().into_scalar();
             assert!(gap < 2e-6, "{gap}");
         }
     }
@@ -215,8 +159,7 @@ mod tests {
 
     #[test]
     fn snap_outside_an_imposed_subspace_is_refused() {
-        let config =
-            CgLinearConfig::new(Bases::sequence(4), 5).imposed(vec![vec![1.0, 0.0, 0.0, 0.0]]);
+        let config = CgLinearConfig::new(Bases::sequence(4), 5).imposed(vec![vec![1.0, 0.0, 0.0, 0.0]]);
         let layer = config.init(&mut Init::new(7, &Device::flex())).unwrap();
         let error = layer.clone().snap(&parity_projector()).unwrap_err();
         assert!(matches!(error, Error::OutsideBasis { .. }), "{error}");
@@ -230,10 +173,7 @@ mod tests {
             let vectors = [vec![1.0, 0.0, 1.0, 0.0], vec![1.0, 2.0, 1.0, 2.0]];
             let imposed = free.clone().impose(&vectors).unwrap();
             let snapped = free.snap(&parity_projector()).unwrap();
-            let (a, b) = (
-                read(&imposed.weights()).unwrap(),
-                read(&snapped.weights()).unwrap(),
-            );
+            let (a, b) = (read(&imposed.weights()).unwrap(), read(&snapped.weights()).unwrap());
             assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6));
             assert_eq!(imposed.coefficients.dims(), [2, 8 * features]);
             assert_eq!(crate::trained(&imposed), 2 * 8 * features + 1);
@@ -246,21 +186,11 @@ mod tests {
     fn violation_by_hand() {
         // One neuron w = (3, -1): w (I - R) = (2, -2), so the violation is 8/10.
         let mut init = Init::new(0, &Device::flex());
-        let layer = CgLinearConfig::new(Bases::sequence(2), 1)
-            .init(&mut init)
-            .unwrap();
-        let layer = layer
-            .set_coefficients(vec![2f32.sqrt(), 2.0 * 2f32.sqrt()])
-            .unwrap();
+        let layer = CgLinearConfig::new(Bases::sequence(2), 1).init(&mut init).unwrap();
+        let layer = layer.set_coefficients(vec![2f32.sqrt(), 2.0 * 2f32.sqrt()]).unwrap();
         let kept = layer.kept(&Reynolds::swaps(2), 0.5).unwrap();
         assert!(!kept[0].0 && (kept[0].1 - 0.8).abs() < 1e-6);
-        assert!(
-            layer
-                .kept(&Reynolds::swaps(3), 0.5)
-                .unwrap_err()
-                .to_string()
-                .contains("expected dimension 2, got 3")
-        );
+        assert!(layer.kept(&Reynolds::swaps(3), 0.5).unwrap_err().to_string().contains("expected dimension 2, got 3"));
         let zero = layer.set_coefficients(vec![0.0, 0.0]).unwrap();
         assert_eq!(zero.kept(&Reynolds::swaps(2), 0.0).unwrap(), [(true, 0.0)]);
     }
@@ -268,10 +198,7 @@ mod tests {
     #[test]
     fn groups_that_are_not_orthogonal_act_by_the_transpose() {
         // R = [[1, 1], [0, 0]] fixes w^T iff w0 = w1; R w = w would ask for w1 = 0 instead.
-        let skew = Reynolds {
-            dim: 2,
-            matrices: vec![vec![1.0, 1.0, 0.0, 0.0]],
-        };
+        let skew = Reynolds { dim: 2, matrices: vec![vec![1.0, 1.0, 0.0, 0.0]] };
         let layer = layer(2, 1, 1).set_coefficients(vec![1.0, 0.0]).unwrap();
         assert!(layer.kept(&skew, 1e-12).unwrap()[0].0);
     }

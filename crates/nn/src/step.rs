@@ -61,28 +61,14 @@ impl<M: Model> Stepper<M> {
     }
 
     /// One step on the chosen examples. An objective that is not finite moves nothing.
-    pub fn step(
-        &mut self,
-        data: &Dataset,
-        rows: &[usize],
-        learning_rate: f64,
-        extras: Extras,
-    ) -> Result<Step> {
-        let augment = extras
-            .augmentation
-            .map(|augment| (augment, &mut self.augmenting));
+    pub fn step(&mut self, data: &Dataset, rows: &[usize], learning_rate: f64, extras: Extras) -> Result<Step> {
+        let augment = extras.augmentation.map(|augment| (augment, &mut self.augmenting));
         let (input, goal) = data.batch(rows, augment, &self.device);
         let outputs = self.model.forward(input, &mut self.pass)?;
         check_outputs(&outputs, data)?;
         let loss = goal.loss(outputs);
-        let mut step = Step {
-            loss: f64::from(loss.clone().into_scalar::<f32>()),
-            objective: 0.0,
-        };
-        let penalty = extras
-            .penalty
-            .filter(|_| self.lambda > 0.0)
-            .and_then(|p| self.model.penalty(p));
+        let mut step = Step { loss: f64::from(loss.clone().into_scalar::<f32>()), objective: 0.0 };
+        let penalty = extras.penalty.filter(|_| self.lambda > 0.0).and_then(|p| self.model.penalty(p));
         let mut objective = loss;
         step.objective = step.loss;
         if let Some(penalty) = penalty {
@@ -91,9 +77,7 @@ impl<M: Model> Stepper<M> {
         }
         if step.objective.is_finite() {
             let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
-            self.model = self
-                .optimizer
-                .step(learning_rate, self.model.clone(), gradients);
+            self.model = self.optimizer.step(learning_rate, self.model.clone(), gradients);
         }
         Ok(step)
     }
@@ -102,11 +86,9 @@ impl<M: Model> Stepper<M> {
 /// Refuses data with tokens that the network has no embedding for: the lookup itself would not.
 pub(crate) fn check_tokens<M: Model>(model: &M, data: &Dataset) -> Result<()> {
     match (model.vocabulary(), data.largest_token()) {
-        (Some(vocabulary), Some(token)) if token as usize >= vocabulary => Err(Error::shape(
-            "token",
-            format!("below the vocabulary size {vocabulary}"),
-            token,
-        )),
+        (Some(vocabulary), Some(token)) if token as usize >= vocabulary => {
+            Err(Error::shape("token", format!("below the vocabulary size {vocabulary}"), token))
+        }
         _ => Ok(()),
     }
 }
@@ -117,17 +99,11 @@ pub(crate) fn check_outputs(outputs: &Tensor<2>, data: &Dataset) -> Result<()> {
     if width == data.outputs() {
         return Ok(());
     }
-    Err(Error::shape(
-        "outputs of the network",
-        data.outputs(),
-        width,
-    ))
+    Err(Error::shape("outputs of the network", data.outputs(), width))
 }
 
 /// The plain device a model lives on.
 pub(crate) fn device_of<M: Module>(model: &M) -> Result<Device> {
     let device = model.devices().into_iter().next();
-    device
-        .map(Device::inner)
-        .ok_or_else(|| Error::setting("model", "a network with parameters", "empty"))
+    device.map(Device::inner).ok_or_else(|| Error::setting("model", "a network with parameters", "empty"))
 }

@@ -20,10 +20,7 @@ pub struct StoppingConfig {
 
 impl Default for StoppingConfig {
     fn default() -> Self {
-        Self {
-            patience: 20,
-            threshold: 0.995,
-        }
+        Self { patience: 20, threshold: 0.995 }
     }
 }
 
@@ -33,11 +30,7 @@ impl StoppingConfig {
             return Err(Error::setting("patience", "at least 1", 0));
         }
         if !(self.threshold > 0.0 && self.threshold <= 1.0) {
-            return Err(Error::setting(
-                "improvement threshold",
-                "in the range (0, 1]",
-                self.threshold,
-            ));
+            return Err(Error::setting("improvement threshold", "in the range (0, 1]", self.threshold));
         }
         Ok(())
     }
@@ -63,12 +56,7 @@ pub(crate) struct Verdict {
 
 impl Stopping {
     pub(crate) fn new(config: StoppingConfig) -> Self {
-        Self {
-            patience: config.patience,
-            threshold: config.threshold,
-            best: f64::INFINITY,
-            best_epoch: 0,
-        }
+        Self { patience: config.patience, threshold: config.threshold, best: f64::INFINITY, best_epoch: 0 }
     }
 
     /// Takes the score (validation loss plus penalty) of an epoch, counted from 1.
@@ -81,10 +69,7 @@ impl Stopping {
             self.best = score;
             self.best_epoch = epoch;
         }
-        Verdict {
-            best,
-            stop: epoch >= self.patience,
-        }
+        Verdict { best, stop: epoch >= self.patience }
     }
 
     pub(crate) fn best(&self) -> (usize, f64) {
@@ -97,10 +82,7 @@ mod tests {
     use super::*;
 
     fn run(patience: usize, scores: &[f64]) -> (usize, usize) {
-        let mut stopping = Stopping::new(StoppingConfig {
-            patience,
-            threshold: 0.995,
-        });
+        let mut stopping = Stopping::new(StoppingConfig { patience, threshold: 0.995 });
         for (i, &score) in scores.iter().enumerate() {
             if stopping.see(i + 1, score).stop {
                 return (i + 1, stopping.best().0);
@@ -133,21 +115,7 @@ mod tests {
 
     #[test]
     fn settings_are_checked() {
-        assert!(
-            StoppingConfig {
-                patience: 0,
-                threshold: 0.9
-            }
-            .check()
-            .is_err()
-        );
-        assert!(
-            StoppingConfig {
-                patience: 1,
-                threshold: 1.1
-            }
-            .check()
-            .is_err()
-        );
+        assert!(StoppingConfig { patience: 0, threshold: 0.9 }.check().is_err());
+        assert!(StoppingConfig { patience: 1, threshold: 1.1 }.check().is_err());
     }
 }

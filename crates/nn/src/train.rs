@@ -54,9 +54,7 @@ pub struct TrainConfig {
 impl Default for TrainConfig {
     fn default() -> Self {
         Self {
-            optimizer: Optimizer::Adam {
-                learning_rate: 1e-3,
-            },
+            optimizer: Optimizer::Adam { learning_rate: 1e-3 },
             schedule: Schedule::default(),
             batch: 128,
             max_epochs: 1000,
@@ -71,20 +69,13 @@ impl TrainConfig {
     pub(crate) fn check(&self) -> Result<()> {
         self.optimizer.check()?;
         self.stopping.check()?;
-        for (name, value) in [
-            ("batch size", self.batch),
-            ("number of epochs", self.max_epochs),
-        ] {
+        for (name, value) in [("batch size", self.batch), ("number of epochs", self.max_epochs)] {
             if value == 0 {
                 return Err(Error::setting(name, "at least 1", value));
             }
         }
         if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
-            return Err(Error::setting(
-                "lambda",
-                "a number of at least 0",
-                self.lambda,
-            ));
+            return Err(Error::setting("lambda", "a number of at least 0", self.lambda));
         }
         Ok(())
     }
@@ -163,35 +154,16 @@ pub fn train<M: Model>(
             let learning_rate = config.optimizer.learning_rate() * factor;
             let Step { loss, objective } = stepper.step(training, rows, learning_rate, extras)?;
             if !objective.is_finite() {
-                return Err(Error::Diverged {
-                    stage: "training",
-                    loss: objective,
-                    epoch,
-                    step: step + 1,
-                    learning_rate,
-                });
+                return Err(Error::Diverged { stage: "training", loss: objective, epoch, step: step + 1, learning_rate });
             }
             total += loss * rows.len() as f64;
         }
         let current = stepper.model.valid();
-        let line = summary(
-            &current,
-            epoch,
-            total / training.len() as f64,
-            validation,
-            extras,
-            &plain,
-        )?;
+        let line = summary(&current, epoch, total / training.len() as f64, validation, extras, &plain)?;
         let score = line.validation_loss + config.lambda * line.penalty;
         if !score.is_finite() {
             let learning_rate = config.optimizer.learning_rate();
-            return Err(Error::Diverged {
-                stage: "validation",
-                loss: score,
-                epoch,
-                step: 0,
-                learning_rate,
-            });
+            return Err(Error::Diverged { stage: "validation", loss: score, epoch, step: 0, learning_rate });
         }
         curve.push(line);
         let verdict = stopping.see(epoch, score);
@@ -208,13 +180,7 @@ pub fn train<M: Model>(
         }
     }
     let (best_epoch, best_score) = stopping.best();
-    Ok(Fit {
-        model: best,
-        best_epoch,
-        best_score,
-        end,
-        curve,
-    })
+    Ok(Fit { model: best, best_epoch, best_score, end, curve })
 }
 
 /// The line of the learning curve for a model on the plain device.
@@ -231,13 +197,7 @@ fn summary<M: Model>(
         Some(penalty) => f64::from(penalty.into_scalar::<f32>()),
         None => 0.0,
     };
-    Ok(Epoch {
-        epoch,
-        train_loss,
-        validation_loss,
-        validation_accuracy,
-        penalty,
-    })
+    Ok(Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty })
 }
 
 #[cfg(test)]

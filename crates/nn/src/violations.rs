@@ -38,15 +38,10 @@ impl Violations {
             owners.push(usize::MAX);
         }
         let rows = owners.len();
-        let member = (0..reynolds.groups())
-            .flat_map(|g| owners.iter().map(move |&o| f32::from(u8::from(o == g))))
-            .collect();
+        let member = (0..reynolds.groups()).flat_map(|g| owners.iter().map(move |&o| f32::from(u8::from(o == g)))).collect();
         Ok(Self {
             factors: Tensor::from_data(TensorData::new(factors, [rows, reynolds.dim]), device),
-            groups: Tensor::from_data(
-                TensorData::new::<f32, _>(member, [reynolds.groups(), rows]),
-                device,
-            ),
+            groups: Tensor::from_data(TensorData::new::<f32, _>(member, [reynolds.groups(), rows]), device),
             reynolds: reynolds.clone(),
             temperature,
         })
@@ -58,21 +53,11 @@ impl Violations {
         let [features, neurons] = [layer.features(), layer.neurons()];
         let per_neuron = |squares: Tensor<2>| {
             let [rows, _] = squares.dims();
-            if features == 1 {
-                squares
-            } else {
-                squares
-                    .reshape([rows, features, neurons])
-                    .sum_dim(1)
-                    .reshape([rows, neurons])
-            }
+            if features == 1 { squares } else { squares.reshape([rows, features, neurons]).sum_dim(1).reshape([rows, neurons]) }
         };
         // Constants follow the layer between the plain and the autodiff device.
         let device = weights.device();
-        let (factors, groups) = (
-            self.factors.clone().to_device(&device),
-            self.groups.clone().to_device(&device),
-        );
+        let (factors, groups) = (self.factors.clone().to_device(&device), self.groups.clone().to_device(&device));
         let broken = per_neuron(groups.matmul(factors.matmul(weights.clone()).square()));
         let total = per_neuron(weights.square().sum_dim(0)).add_scalar(FLOOR);
         let ratios = broken.div(total).mean_dim(1);
@@ -81,11 +66,7 @@ impl Violations {
 
     /// How many groups the layer breaks by more than `tolerance` (see [`CgLinear::kept`]).
     pub fn hard(&self, layer: &CgLinear, tolerance: f64) -> Result<usize> {
-        Ok(layer
-            .kept(&self.reynolds, tolerance)?
-            .into_iter()
-            .filter(|(kept, _)| !kept)
-            .count())
+        Ok(layer.kept(&self.reynolds, tolerance)?.into_iter().filter(|(kept, _)| !kept).count())
     }
 }
 
@@ -99,15 +80,9 @@ mod tests {
         // Neurons (3, -1) and (1, 1): violations 0.8 and 0, mean 0.4, soft = 40/41.
         let device = Device::flex();
         let root = 2f32.sqrt();
-        let layer = CgLinearConfig::new(Bases::sequence(2), 2)
-            .init(&mut Init::new(0, &device))
-            .unwrap();
-        let layer = layer
-            .set_coefficients(vec![root, root, 2.0 * root, 0.0])
-            .unwrap();
-        let penalty = PenaltyConfig::violations()
-            .build(Some(&Reynolds::swaps(2)), &device)
-            .unwrap();
+        let layer = CgLinearConfig::new(Bases::sequence(2), 2).init(&mut Init::new(0, &device)).unwrap();
+        let layer = layer.set_coefficients(vec![root, root, 2.0 * root, 0.0]).unwrap();
+        let penalty = PenaltyConfig::violations().build(Some(&Reynolds::swaps(2)), &device).unwrap();
         let value: f32 = penalty.soft(&layer).into_scalar();
         assert!((value - 40.0 / 41.0).abs() < 1e-5, "{value}");
     }
@@ -115,40 +90,20 @@ mod tests {
     #[test]
     fn blind_to_scale() {
         let device = Device::flex();
-        let penalty = PenaltyConfig::violations()
-            .build(Some(&Reynolds::swaps(4)), &device)
-            .unwrap();
-        let layer = CgLinearConfig::new(Bases::sequence(4), 3)
-            .per_feature(2)
-            .init(&mut Init::new(3, &device))
-            .unwrap();
-        let scaled: Vec<f32> = layer
-            .coefficients
-            .val()
-            .mul_scalar(17.0)
-            .into_data()
-            .try_to_vec()
-            .unwrap();
+        let penalty = PenaltyConfig::violations().build(Some(&Reynolds::swaps(4)), &device).unwrap();
+        let layer = CgLinearConfig::new(Bases::sequence(4), 3).per_feature(2).init(&mut Init::new(3, &device)).unwrap();
+        let scaled: Vec<f32> = layer.coefficients.val().mul_scalar(17.0).into_data().try_to_vec().unwrap();
         let before: f32 = penalty.soft(&layer).into_scalar();
-        let after: f32 = penalty
-            .soft(&layer.set_coefficients(scaled).unwrap())
-            .into_scalar();
+        let after: f32 = penalty.soft(&layer.set_coefficients(scaled).unwrap()).into_scalar();
         assert!((before - after).abs() < 1e-4);
     }
 
     #[test]
     fn groups_that_do_nothing_are_never_broken() {
         let device = Device::flex();
-        let trivial = Reynolds {
-            dim: 2,
-            matrices: vec![vec![1.0, 0.0, 0.0, 1.0]],
-        };
-        let penalty = PenaltyConfig::violations()
-            .build(Some(&trivial), &device)
-            .unwrap();
-        let layer = CgLinearConfig::new(Bases::sequence(2), 3)
-            .init(&mut Init::new(3, &device))
-            .unwrap();
+        let trivial = Reynolds { dim: 2, matrices: vec![vec![1.0, 0.0, 0.0, 1.0]] };
+        let penalty = PenaltyConfig::violations().build(Some(&trivial), &device).unwrap();
+        let layer = CgLinearConfig::new(Bases::sequence(2), 3).init(&mut Init::new(3, &device)).unwrap();
         assert!(penalty.soft(&layer).into_scalar::<f32>().abs() < 1e-12);
     }
 }

@@ -21,11 +21,7 @@ pub struct DeepSetsConfig {
 impl DeepSetsConfig {
     /// Default sizes.
     pub fn new(vocabulary: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary,
-            outputs,
-            width: NEURONS,
-        }
+        Self { vocabulary, outputs, width: NEURONS }
     }
 
     /// Draws the network.
@@ -51,14 +47,10 @@ pub struct DeepSets {
 impl Model for DeepSets {
     fn forward(&self, input: Input, _pass: &mut Pass) -> Result<Tensor<2>> {
         let tokens = input.tokens("DeepSets")?;
-        let table = self.second.forward(activation::relu(
-            self.first.forward(self.embedding.table.val()),
-        ));
+        let table = self.second.forward(activation::relu(self.first.forward(self.embedding.table.val())));
         let width = table.dims()[1];
         let [batch, _] = tokens.dims();
-        Ok(self
-            .rho
-            .forward(gather(table, tokens).sum_dim(1).reshape([batch, width])))
+        Ok(self.rho.forward(gather(table, tokens).sum_dim(1).reshape([batch, width])))
     }
 
     fn vocabulary(&self) -> Option<usize> {

@@ -21,10 +21,7 @@ pub struct GruCell {
 impl GruCell {
     /// Draws the cell.
     pub fn new(inputs: usize, hidden: usize, init: &mut Init) -> Self {
-        Self {
-            input: init.linear(inputs, 3 * hidden),
-            recurrent: init.linear(hidden, 3 * hidden),
-        }
+        Self { input: init.linear(inputs, 3 * hidden), recurrent: init.linear(hidden, 3 * hidden) }
     }
 
     /// The state after the last token. Products with the fixed embedding are made once per vocabulary entry.
@@ -49,14 +46,10 @@ impl GruCell {
         let [batch, hidden] = state.dims();
         let h = self.recurrent.forward(state.clone());
         let (gates, candidate) = (0..2 * hidden, 2 * hidden..3 * hidden);
-        let gates = activation::sigmoid(
-            x.clone().slice([0..batch, gates.clone()]) + h.clone().slice([0..batch, gates]),
-        );
+        let gates = activation::sigmoid(x.clone().slice([0..batch, gates.clone()]) + h.clone().slice([0..batch, gates]));
         let update = gates.clone().slice([0..batch, 0..hidden]);
         let reset = gates.slice([0..batch, hidden..2 * hidden]);
-        let new = activation::tanh(
-            x.slice([0..batch, candidate.clone()]) + reset * h.slice([0..batch, candidate]),
-        );
+        let new = activation::tanh(x.slice([0..batch, candidate.clone()]) + reset * h.slice([0..batch, candidate]));
         new.clone() + update * (state - new)
     }
 }
@@ -75,11 +68,7 @@ pub struct GruNetConfig {
 impl GruNetConfig {
     /// Default sizes.
     pub fn new(vocabulary: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary,
-            outputs,
-            hidden: 64,
-        }
+        Self { vocabulary, outputs, hidden: 64 }
     }
 
     /// Draws the network.
@@ -103,9 +92,7 @@ pub struct GruNet {
 impl Model for GruNet {
     fn forward(&self, input: Input, _pass: &mut Pass) -> Result<Tensor<2>> {
         let tokens = input.tokens("GRU")?;
-        Ok(self
-            .rho
-            .forward(self.cell.run(self.embedding.table.val(), &tokens)))
+        Ok(self.rho.forward(self.cell.run(self.embedding.table.val(), &tokens)))
     }
 
     fn vocabulary(&self) -> Option<usize> {
@@ -113,9 +100,6 @@ impl Model for GruNet {
     }
 
     fn describe(&self) -> String {
-        format!(
-            "GRU: state {}, dense {NEURONS} ReLU, output",
-            self.cell.recurrent.weight.dims()[0]
-        )
+        format!("GRU: state {}, dense {NEURONS} ReLU, output", self.cell.recurrent.weight.dims()[0])
     }
 }

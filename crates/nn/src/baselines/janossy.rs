@@ -40,11 +40,7 @@ pub struct JanossyConfig {
 impl JanossyConfig {
     /// Default sizes.
     pub fn new(vocabulary: usize, outputs: usize, pooling: Pooling) -> Self {
-        Self {
-            vocabulary,
-            outputs,
-            pooling,
-        }
+        Self { vocabulary, outputs, pooling }
     }
 
     /// Draws the network.
@@ -52,27 +48,15 @@ impl JanossyConfig {
         let embedding = FixedEmbedding::new(self.vocabulary, EMBEDDING, init)?;
         let (Pooling::Kary(count) | Pooling::Sampled(count)) = self.pooling;
         if count == 0 {
-            return Err(Error::setting(
-                "Janossy k or number of permutations",
-                "at least 1",
-                count,
-            ));
+            return Err(Error::setting("Janossy k or number of permutations", "at least 1", count));
         }
         let (inner, width) = match self.pooling {
             Pooling::Kary(k) => (Inner::Kary(Kary::new(k, init)), NEURONS),
-            Pooling::Sampled(permutations) => (
-                Inner::Sampled(Sampled {
-                    cell: GruCell::new(EMBEDDING, 64, init),
-                    permutations,
-                }),
-                64,
-            ),
+            Pooling::Sampled(permutations) => {
+                (Inner::Sampled(Sampled { cell: GruCell::new(EMBEDDING, 64, init), permutations }), 64)
+            }
         };
-        Ok(Janossy {
-            embedding,
-            inner,
-            rho: Rho::new(width, self.outputs, init)?,
-        })
+        Ok(Janossy { embedding, inner, rho: Rho::new(width, self.outputs, init)? })
     }
 }
 
@@ -101,16 +85,8 @@ struct Kary {
 impl Kary {
     fn new(k: usize, init: &mut Init) -> Self {
         let bound = 1.0 / ((k * EMBEDDING) as f64).sqrt();
-        let slots = (0..k)
-            .map(|_| Linear {
-                weight: init.uniform([EMBEDDING, NEURONS], bound),
-                bias: None,
-            })
-            .collect();
-        Self {
-            slots,
-            bias: init.uniform([NEURONS], bound),
-        }
+        let slots = (0..k).map(|_| Linear { weight: init.uniform([EMBEDDING, NEURONS], bound), bias: None }).collect();
+        Self { slots, bias: init.uniform([NEURONS], bound) }
     }
 
     fn forward(&self, embedding: &Tensor<2>, tokens: &Tensor<2, Int>) -> Result<Tensor<2>> {
@@ -122,9 +98,7 @@ impl Kary {
             let at: Vec<i32> = tuples.iter().map(|tuple| tuple[j] as i32).collect();
             let at = Tensor::<1, Int>::from_data(TensorData::new(at, [count]), &tokens.device());
             // W_j x once per vocabulary entry, then looked up for every tuple.
-            let part = slot
-                .forward(embedding.clone())
-                .select(0, tokens.clone().select(1, at).reshape([batch * count]));
+            let part = slot.forward(embedding.clone()).select(0, tokens.clone().select(1, at).reshape([batch * count]));
             sum = Some(match sum {
                 Some(sum) => sum + part,
                 None => part,
@@ -132,33 +106,21 @@ impl Kary {
         }
         let sum = sum.ok_or_else(|| Error::setting("Janossy k", "at least 1", 0))?;
         let f = activation::relu(sum + self.bias.val().unsqueeze());
-        Ok(f.reshape([batch, count, NEURONS])
-            .mean_dim(1)
-            .reshape([batch, NEURONS]))
+        Ok(f.reshape([batch, count, NEURONS]).mean_dim(1).reshape([batch, NEURONS]))
     }
 }
 
 /// All ordered k-tuples of distinct positions.
 fn tuples(positions: usize, k: usize) -> Result<Vec<Vec<usize>>> {
-    let count = (0..k).try_fold(1usize, |count, i| {
-        count.checked_mul(positions.saturating_sub(i))
-    });
+    let count = (0..k).try_fold(1usize, |count, i| count.checked_mul(positions.saturating_sub(i)));
     if !count.is_some_and(|count| (1..=MOST_TUPLES).contains(&count)) {
-        return Err(Error::setting(
-            "Janossy k",
-            "small enough for at most 10,000 tuples and at most the length",
-            k,
-        ));
+        return Err(Error::setting("Janossy k", "small enough for at most 10,000 tuples and at most the length", k));
     }
     let mut tuples = vec![vec![]];
     for _ in 0..k {
         tuples = tuples
             .iter()
-            .flat_map(|t: &Vec<usize>| {
-                (0..positions)
-                    .filter(|p| !t.contains(p))
-                    .map(|p| [t.as_slice(), &[p]].concat())
-            })
+            .flat_map(|t: &Vec<usize>| (0..positions).filter(|p| !t.contains(p)).map(|p| [t.as_slice(), &[p]].concat()))
             .collect();
     }
     Ok(tuples)
@@ -172,12 +134,7 @@ struct Sampled {
 }
 
 impl Sampled {
-    fn forward(
-        &self,
-        embedding: &Tensor<2>,
-        tokens: &Tensor<2, Int>,
-        pass: &mut Pass,
-    ) -> Result<Tensor<2>> {
+    fn forward(&self, embedding: &Tensor<2>, tokens: &Tensor<2, Int>, pass: &mut Pass) -> Result<Tensor<2>> {
         let [batch, positions] = tokens.dims();
         let device = tokens.device();
         if let Some(rng) = pass.rng() {
@@ -187,22 +144,16 @@ impl Sampled {
                 order.shuffle(rng);
                 orders.extend(order);
             }
-            let orders =
-                Tensor::<2, Int>::from_data(TensorData::new(orders, [batch, positions]), &device);
-            return Ok(self
-                .cell
-                .run(embedding.clone(), &tokens.clone().gather(1, orders)));
+            let orders = Tensor::<2, Int>::from_data(TensorData::new(orders, [batch, positions]), &device);
+            return Ok(self.cell.run(embedding.clone(), &tokens.clone().gather(1, orders)));
         }
         let mut rng = rng(ORDERINGS, 0);
         let mut order: Vec<i32> = (0..positions as i32).collect();
         let mut sum: Option<Tensor<2>> = None;
         for _ in 0..self.permutations {
             order.shuffle(&mut rng);
-            let at =
-                Tensor::<1, Int>::from_data(TensorData::new(order.clone(), [positions]), &device);
-            let state = self
-                .cell
-                .run(embedding.clone(), &tokens.clone().select(1, at));
+            let at = Tensor::<1, Int>::from_data(TensorData::new(order.clone(), [positions]), &device);
+            let state = self.cell.run(embedding.clone(), &tokens.clone().select(1, at));
             sum = Some(match sum {
                 Some(sum) => sum + state,
                 None => state,
@@ -229,10 +180,9 @@ impl Model for Janossy {
 
     fn describe(&self) -> String {
         match &self.inner {
-            Inner::Kary(kary) => format!(
-                "Janossy pooling: {}-tuples, dense {NEURONS} ReLU, mean, dense {NEURONS} ReLU, output",
-                kary.slots.len()
-            ),
+            Inner::Kary(kary) => {
+                format!("Janossy pooling: {}-tuples, dense {NEURONS} ReLU, mean, dense {NEURONS} ReLU, output", kary.slots.len())
+            }
             Inner::Sampled(sampled) => format!(
                 "Janossy pooling: GRU 64 over one random ordering in training, mean over {} in evaluation, dense {NEURONS} ReLU, output",
                 sampled.permutations
@@ -247,10 +197,7 @@ mod tests {
 
     #[test]
     fn tuples_are_ordered_and_distinct() {
-        assert_eq!(
-            tuples(3, 2).unwrap(),
-            [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]
-        );
+        assert_eq!(tuples(3, 2).unwrap(), [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]);
         assert_eq!(tuples(10, 2).unwrap().len(), 90);
         assert!(tuples(2, 3).is_err() && tuples(100, 5).is_err());
     }

@@ -23,43 +23,22 @@ pub struct PlainConfig {
 impl PlainConfig {
     /// Default sizes for sequences.
     pub fn tokens(vocabulary: usize, length: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary: Some(vocabulary),
-            length,
-            outputs,
-            width: 64,
-        }
+        Self { vocabulary: Some(vocabulary), length, outputs, width: 64 }
     }
 
     /// Default sizes for real vectors.
     pub fn array(dim: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary: None,
-            length: dim,
-            outputs,
-            width: NEURONS,
-        }
+        Self { vocabulary: None, length: dim, outputs, width: NEURONS }
     }
 
     /// Draws the network.
     pub fn init(&self, init: &mut Init) -> Result<Plain> {
         if self.length == 0 || self.width == 0 {
-            return Err(Error::setting(
-                "length and width",
-                "at least 1",
-                format!("{} and {}", self.length, self.width),
-            ));
+            return Err(Error::setting("length and width", "at least 1", format!("{} and {}", self.length, self.width)));
         }
-        let embedding = self
-            .vocabulary
-            .map(|v| FixedEmbedding::new(v, EMBEDDING, init))
-            .transpose()?;
+        let embedding = self.vocabulary.map(|v| FixedEmbedding::new(v, EMBEDDING, init)).transpose()?;
         let inputs = self.length * embedding.as_ref().map_or(1, FixedEmbedding::width);
-        Ok(Plain {
-            embedding,
-            first: init.linear(inputs, self.width),
-            rho: Rho::new(self.width, self.outputs, init)?,
-        })
+        Ok(Plain { embedding, first: init.linear(inputs, self.width), rho: Rho::new(self.width, self.outputs, init)? })
     }
 }
 
@@ -77,18 +56,10 @@ impl Model for Plain {
             (Some(embedding), Input::Tokens(tokens)) => embedding.forward(tokens).flatten(1, 2),
             (None, Input::Array(x)) => x,
             (Some(_), other) => {
-                return Err(Error::Input {
-                    model: "this plain network",
-                    expected: "tokens",
-                    got: other.kind(),
-                });
+                return Err(Error::Input { model: "this plain network", expected: "tokens", got: other.kind() });
             }
             (None, other) => {
-                return Err(Error::Input {
-                    model: "this plain network",
-                    expected: "arrays",
-                    got: other.kind(),
-                });
+                return Err(Error::Input { model: "this plain network", expected: "arrays", got: other.kind() });
             }
         };
         let expected = self.first.weight.dims()[0];
@@ -104,8 +75,6 @@ impl Model for Plain {
 
     fn describe(&self) -> String {
         let [inputs, width] = self.first.weight.dims();
-        format!(
-            "Plain feedforward: {inputs} inputs, dense {width} ReLU, dense {NEURONS} ReLU, output"
-        )
+        format!("Plain feedforward: {inputs} inputs, dense {width} ReLU, dense {NEURONS} ReLU, output")
     }
 }

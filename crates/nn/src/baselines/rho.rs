@@ -17,21 +17,13 @@ impl Rho {
     /// Draws the readout of `inputs` numbers.
     pub fn new(inputs: usize, outputs: usize, init: &mut Init) -> Result<Self> {
         if inputs == 0 || outputs == 0 {
-            return Err(Error::setting(
-                "width and outputs",
-                "at least 1",
-                format!("{inputs} and {outputs}"),
-            ));
+            return Err(Error::setting("width and outputs", "at least 1", format!("{inputs} and {outputs}")));
         }
-        Ok(Self {
-            hidden: init.linear(inputs, NEURONS),
-            output: init.linear(NEURONS, outputs),
-        })
+        Ok(Self { hidden: init.linear(inputs, NEURONS), output: init.linear(NEURONS, outputs) })
     }
 
     /// `[batch, inputs]` to `[batch, outputs]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        self.output
-            .forward(activation::relu(self.hidden.forward(x)))
+        self.output.forward(activation::relu(self.hidden.forward(x)))
     }
 }

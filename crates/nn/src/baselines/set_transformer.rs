@@ -28,14 +28,7 @@ pub struct SetTransformerConfig {
 impl SetTransformerConfig {
     /// Default sizes: two SABs.
     pub fn new(vocabulary: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary,
-            outputs,
-            width: 64,
-            heads: 4,
-            blocks: 2,
-            inducing: None,
-        }
+        Self { vocabulary, outputs, width: 64, heads: 4, blocks: 2, inducing: None }
     }
 
     /// Draws the network.
@@ -45,16 +38,10 @@ impl SetTransformerConfig {
         let mut encoder = Vec::with_capacity(self.blocks);
         for _ in 0..self.blocks {
             let inducing = match self.inducing {
-                Some(points) => Some(Inducing {
-                    points: seeds(points, self.width, init),
-                    block: mab(init)?,
-                }),
+                Some(points) => Some(Inducing { points: seeds(points, self.width, init), block: mab(init)? }),
                 None => None,
             };
-            encoder.push(EncoderBlock {
-                inducing,
-                block: mab(init)?,
-            });
+            encoder.push(EncoderBlock { inducing, block: mab(init)? });
         }
         Ok(SetTransformer {
             embedding: FixedEmbedding::new(self.vocabulary, EMBEDDING, init)?,
@@ -89,9 +76,7 @@ struct EncoderBlock {
 impl EncoderBlock {
     fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         let y = match &self.inducing {
-            Some(inducing) => inducing
-                .block
-                .forward(repeat(inducing.points.val(), x.dims()[0]), x.clone()),
+            Some(inducing) => inducing.block.forward(repeat(inducing.points.val(), x.dims()[0]), x.clone()),
             None => x.clone(),
         };
         self.block.forward(x, y)
@@ -133,18 +118,11 @@ impl Model for SetTransformer {
     }
 
     fn describe(&self) -> String {
-        let kind = match self
-            .encoder
-            .first()
-            .and_then(|block| block.inducing.as_ref())
-        {
+        let kind = match self.encoder.first().and_then(|block| block.inducing.as_ref()) {
             Some(inducing) => format!("ISAB with {} inducing points", inducing.points.dims()[0]),
             None => "SAB".to_owned(),
         };
         let width = self.seed.dims()[1];
-        format!(
-            "Set Transformer: {} x {kind} of width {width}, PMA, dense {NEURONS} ReLU, output",
-            self.encoder.len()
-        )
+        format!("Set Transformer: {} x {kind} of width {width}, PMA, dense {NEURONS} ReLU, output", self.encoder.len())
     }
 }

@@ -10,88 +10,30 @@ use crate::{EMBEDDING, FixedEmbedding, Init, Input, Model, Network, Pass, rng};
 
 fn all(device: &Device) -> Vec<(&'static str, bool, usize, Network)> {
     let mut init = Init::new(4, device);
-    let induced = SetTransformerConfig {
-        inducing: Some(4),
-        ..SetTransformerConfig::new(100, 1)
-    };
+    let induced = SetTransformerConfig { inducing: Some(4), ..SetTransformerConfig::new(100, 1) };
     vec![
-        (
-            "transformer",
-            false,
-            83_649,
-            Network::Transformer(TransformerConfig::new(100, 10, 1).init(&mut init).unwrap()),
-        ),
-        (
-            "gru",
-            false,
-            45_697,
-            Network::Gru(GruNetConfig::new(100, 1).init(&mut init).unwrap()),
-        ),
-        (
-            "deep sets",
-            true,
-            49_665,
-            Network::DeepSets(DeepSetsConfig::new(100, 1).init(&mut init).unwrap()),
-        ),
-        (
-            "janossy",
-            true,
-            49_537,
-            Network::Janossy(
-                JanossyConfig::new(100, 1, Pooling::Kary(2))
-                    .init(&mut init)
-                    .unwrap(),
-            ),
-        ),
-        (
-            "sampled",
-            false,
-            45_697,
-            Network::Janossy(
-                JanossyConfig::new(100, 1, Pooling::Sampled(5))
-                    .init(&mut init)
-                    .unwrap(),
-            ),
-        ),
-        (
-            "set transformer",
-            true,
-            84_097,
-            Network::SetTransformer(SetTransformerConfig::new(100, 1).init(&mut init).unwrap()),
-        ),
-        (
-            "induced",
-            true,
-            0,
-            Network::SetTransformer(induced.init(&mut init).unwrap()),
-        ),
-        (
-            "plain",
-            false,
-            90_433,
-            Network::Plain(PlainConfig::tokens(100, 10, 1).init(&mut init).unwrap()),
-        ),
+        ("transformer", false, 83_649, Network::Transformer(TransformerConfig::new(100, 10, 1).init(&mut init).unwrap())),
+        ("gru", false, 45_697, Network::Gru(GruNetConfig::new(100, 1).init(&mut init).unwrap())),
+        ("deep sets", true, 49_665, Network::DeepSets(DeepSetsConfig::new(100, 1).init(&mut init).unwrap())),
+        ("janossy", true, 49_537, Network::Janossy(JanossyConfig::new(100, 1, Pooling::Kary(2)).init(&mut init).unwrap())),
+        ("sampled", false, 45_697, Network::Janossy(JanossyConfig::new(100, 1, Pooling::Sampled(5)).init(&mut init).unwrap())),
+        ("set transformer", true, 84_097, Network::SetTransformer(SetTransformerConfig::new(100, 1).init(&mut init).unwrap())),
+        ("induced", true, 0, Network::SetTransformer(induced.init(&mut init).unwrap())),
+        ("plain", false, 90_433, Network::Plain(PlainConfig::tokens(100, 10, 1).init(&mut init).unwrap())),
     ]
 }
 
 fn sequences(seed: u64) -> Vec<Vec<i32>> {
     let mut rng = rng(seed, 0);
-    (0..6)
-        .map(|_| (0..10).map(|_| rng.random_range(1..100)).collect())
-        .collect()
+    (0..6).map(|_| (0..10).map(|_| rng.random_range(1..100)).collect()).collect()
 }
 
 fn tensor(rows: &[Vec<i32>], device: &Device) -> Tensor<2, Int> {
-    Tensor::from_data(
-        TensorData::new(rows.concat(), [rows.len(), rows[0].len()]),
-        device,
-    )
+    Tensor::from_data(TensorData::new(rows.concat(), [rows.len(), rows[0].len()]), device)
 }
 
 fn run(model: &Network, rows: &[Vec<i32>], device: &Device) -> Vec<f32> {
-    let y = model
-        .forward(Input::Tokens(tensor(rows, device)), &mut Pass::evaluate())
-        .unwrap();
+    let y = model.forward(Input::Tokens(tensor(rows, device)), &mut Pass::evaluate()).unwrap();
     assert_eq!(y.dims(), [rows.len(), 1]);
     y.into_data().try_to_vec().unwrap()
 }
@@ -107,11 +49,7 @@ fn invariant_exactly_when_they_claim_to_be() {
     }
     for (name, invariant, _, model) in all(&device) {
         let (a, b) = (run(&model, &rows, &device), run(&model, &moved, &device));
-        let gap = a
-            .iter()
-            .zip(&b)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f32::max);
+        let gap = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert_eq!(gap < 1e-5, invariant, "{name}: {gap}");
     }
 }
@@ -119,11 +57,7 @@ fn invariant_exactly_when_they_claim_to_be() {
 #[test]
 fn documented_sizes() {
     for (name, _, size, model) in all(&Device::flex()) {
-        assert!(
-            size == 0 || model.parameters() == size,
-            "{name}: {} {size}",
-            model.parameters()
-        );
+        assert!(size == 0 || model.parameters() == size, "{name}: {} {size}", model.parameters());
     }
 }
 
@@ -151,14 +85,8 @@ impl burn::module::ModuleVisitor for Trained {
 fn the_embedding_is_not_trained_and_everything_else_is() {
     let device = Device::flex().autodiff();
     for (name, _, _, model) in all(&device) {
-        let y = model
-            .forward(
-                Input::Tokens(tensor(&sequences(1), &device)),
-                &mut Pass::train(rng(0, 0)),
-            )
-            .unwrap();
-        let gradients =
-            burn::optim::GradientsParams::from_grads(y.square().sum().backward(), &model);
+        let y = model.forward(Input::Tokens(tensor(&sequences(1), &device)), &mut Pass::train(rng(0, 0))).unwrap();
+        let gradients = burn::optim::GradientsParams::from_grads(y.square().sum().backward(), &model);
         let mut trained = Trained(0);
         burn::module::Module::visit(&model, &mut trained);
         assert_eq!(gradients.len(), trained.0, "{name}");
@@ -170,14 +98,7 @@ fn wrong_inputs_are_refused() {
     let device = Device::flex();
     for (name, _, _, model) in all(&device) {
         let array = Input::Array(Tensor::ones([2, 10], &device));
-        assert!(
-            model
-                .forward(array, &mut Pass::evaluate())
-                .unwrap_err()
-                .to_string()
-                .contains("takes tokens"),
-            "{name}"
-        );
+        assert!(model.forward(array, &mut Pass::evaluate()).unwrap_err().to_string().contains("takes tokens"), "{name}");
     }
 }
 
@@ -186,29 +107,16 @@ fn the_cell_agrees_with_burns_gru() {
     let device = Device::flex();
     let mut init = Init::new(9, &device);
     let cell = GruCell::new(EMBEDDING, 5, &mut init);
-    let mut reference = GruConfig::new(EMBEDDING, 5, true)
-        .with_reset_after(true)
-        .init(&device);
+    let mut reference = GruConfig::new(EMBEDDING, 5, true).with_reset_after(true).init(&device);
     let part = |linear: &burn::nn::Linear, gate: usize| {
         let [rows, _] = linear.weight.dims();
         let columns = gate * 5..gate * 5 + 5;
         burn::nn::Linear {
-            weight: burn::module::Param::from_tensor(
-                linear.weight.val().slice([0..rows, columns.clone()]),
-            ),
-            bias: linear
-                .bias
-                .as_ref()
-                .map(|b| burn::module::Param::from_tensor(b.val().slice([columns]))),
+            weight: burn::module::Param::from_tensor(linear.weight.val().slice([0..rows, columns.clone()])),
+            bias: linear.bias.as_ref().map(|b| burn::module::Param::from_tensor(b.val().slice([columns]))),
         }
     };
-    for (gate, target) in [
-        &mut reference.update_gate,
-        &mut reference.reset_gate,
-        &mut reference.new_gate,
-    ]
-    .into_iter()
-    .enumerate()
+    for (gate, target) in [&mut reference.update_gate, &mut reference.reset_gate, &mut reference.new_gate].into_iter().enumerate()
     {
         target.input_transform = part(&cell.input, gate);
         target.hidden_transform = part(&cell.recurrent, gate);
@@ -216,10 +124,7 @@ fn the_cell_agrees_with_burns_gru() {
     let embedding = FixedEmbedding::new(100, EMBEDDING, &mut init).unwrap();
     let tokens = tensor(&sequences(5), &device);
     let ours = cell.run(embedding.table.val(), &tokens);
-    let theirs = reference
-        .forward(embedding.forward(tokens), None)
-        .slice([0..6, 9..10, 0..5])
-        .reshape([6, 5]);
+    let theirs = reference.forward(embedding.forward(tokens), None).slice([0..6, 9..10, 0..5]).reshape([6, 5]);
     let gap: f32 = (ours - theirs).abs().max().into_scalar();
     assert!(gap < 1e-5, "{gap}");
 }
@@ -227,14 +132,7 @@ fn the_cell_agrees_with_burns_gru() {
 #[test]
 fn plain_takes_arrays_when_told() {
     let device = Device::flex();
-    let model = PlainConfig::array(7, 3)
-        .init(&mut Init::new(0, &device))
-        .unwrap();
-    let y = model
-        .forward(
-            Input::Array(Tensor::ones([2, 7], &device)),
-            &mut Pass::evaluate(),
-        )
-        .unwrap();
+    let model = PlainConfig::array(7, 3).init(&mut Init::new(0, &device)).unwrap();
+    let y = model.forward(Input::Array(Tensor::ones([2, 7], &device)), &mut Pass::evaluate()).unwrap();
     assert_eq!(y.dims(), [2, 3]);
 }

@@ -29,35 +29,19 @@ pub struct TransformerConfig {
 impl TransformerConfig {
     /// Default sizes: two layers of width 64 with four heads.
     pub fn new(vocabulary: usize, length: usize, outputs: usize) -> Self {
-        Self {
-            vocabulary,
-            length,
-            outputs,
-            width: 64,
-            heads: 4,
-            layers: 2,
-            feed_forward: 128,
-        }
+        Self { vocabulary, length, outputs, width: 64, heads: 4, layers: 2, feed_forward: 128 }
     }
 
     /// Draws the network.
     pub fn init(&self, init: &mut Init) -> Result<Transformer> {
         let mut encoder = Vec::with_capacity(self.layers);
         for _ in 0..self.layers {
-            encoder.push(AttentionBlock::new(
-                self.width,
-                self.heads,
-                Some(self.feed_forward),
-                init,
-            )?);
+            encoder.push(AttentionBlock::new(self.width, self.heads, Some(self.feed_forward), init)?);
         }
         Ok(Transformer {
             embedding: FixedEmbedding::new(self.vocabulary, EMBEDDING, init)?,
             project: init.linear(EMBEDDING, self.width),
-            positions: init.fixed(
-                sinusoids(self.length, self.width),
-                [self.length, self.width],
-            ),
+            positions: init.fixed(sinusoids(self.length, self.width), [self.length, self.width]),
             encoder,
             heads: self.heads,
             feed_forward: self.feed_forward,
@@ -70,15 +54,9 @@ impl TransformerConfig {
 fn sinusoids(length: usize, width: usize) -> Vec<f32> {
     let entry = |t: usize, column: usize| {
         let angle = t as f64 / 10_000f64.powf((column - column % 2) as f64 / width as f64);
-        (if column.is_multiple_of(2) {
-            angle.sin()
-        } else {
-            angle.cos()
-        }) as f32
+        (if column.is_multiple_of(2) { angle.sin() } else { angle.cos() }) as f32
     };
-    (0..length)
-        .flat_map(|t| (0..width).map(move |column| entry(t, column)))
-        .collect()
+    (0..length).flat_map(|t| (0..width).map(move |column| entry(t, column))).collect()
 }
 
 /// rho(sum over positions of the encoder's outputs).
@@ -133,19 +111,7 @@ mod tests {
     #[test]
     fn sinusoids_by_hand() {
         let s = sinusoids(2, 4);
-        let expected = [
-            0.0,
-            1.0,
-            0.0,
-            1.0,
-            1f32.sin(),
-            1f32.cos(),
-            0.01f32.sin(),
-            0.01f32.cos(),
-        ];
-        assert!(
-            s.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6),
-            "{s:?}"
-        );
+        let expected = [0.0, 1.0, 0.0, 1.0, 1f32.sin(), 1f32.cos(), 0.01f32.sin(), 0.01f32.cos()];
+        assert!(s.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{s:?}");
     }
 }
