@@ -14,9 +14,17 @@ pub(super) fn step(value: f64) -> i8 {
     if value < 0.0 { -step } else { step }
 }
 
+/// Classes of zero cells and of the lines between cells. These are drawn once and used many times, and in such copies
+/// rules that ask for what is around an element do not apply: the names must be enough.
+pub(super) const ZERO: &str = "iv0";
+pub(super) const GRID: &str = "ivg";
+
 /// The class that a step is drawn with.
 pub(super) fn class(step: i8) -> String {
-    format!("{}{}", if step < 0 { 'n' } else { 'p' }, step.unsigned_abs())
+    match step {
+        0 => ZERO.to_string(),
+        _ => format!("{}{}", if step < 0 { 'n' } else { 'p' }, step.unsigned_abs()),
+    }
 }
 
 type Ramp = [[u8; 3]; 4];
@@ -31,8 +39,8 @@ struct Theme {
 }
 
 const LIGHT: Theme = Theme {
-    negative: [[0xd9, 0xe8, 0xf3], [0x92, 0xc5, 0xde], [0x43, 0x93, 0xc3], [0x1f, 0x5f, 0xa3]],
-    positive: [[0xfd, 0xe2, 0xd3], [0xf4, 0xa5, 0x82], [0xd6, 0x60, 0x4d], [0xb2, 0x18, 0x2b]],
+    negative: [[0xc9, 0xdf, 0xf0], [0x92, 0xc5, 0xde], [0x43, 0x93, 0xc3], [0x1f, 0x5f, 0xa3]],
+    positive: [[0xfb, 0xd3, 0xbf], [0xf4, 0xa5, 0x82], [0xd6, 0x60, 0x4d], [0xb2, 0x18, 0x2b]],
     rest: ["#ffffff", "#ffffff", "#d3d8e0", "#1b1f24", "#5b6470", "#9ca5b2", "#eef0f3", "#7a4fbf"],
 };
 
@@ -52,8 +60,8 @@ fn at(ramp: &Ramp, step: i8) -> String {
 fn rules(theme: &Theme) -> String {
     let [page, card, border, text, muted, edge, zero, highlight] = theme.rest;
     let mut css = format!(
-        ".iv .bg{{fill:{page}}}.iv .box{{fill:{card};stroke:{border}}}.iv text{{fill:{text}}}.iv .mu{{fill:{muted}}}\
-         .iv .edge{{stroke:{edge}}}.iv .p0{{fill:{zero}}}.iv .grid{{stroke:{card}}}.iv .rule{{stroke:{border}}}\
+        ".iv .bg{{fill:{page}}}.iv .halo{{stroke:{page}}}.iv .box{{fill:{card};stroke:{border}}}.iv text{{fill:{text}}}.iv .mu{{fill:{muted}}}\
+         .iv .edge{{stroke:{edge}}}.iv0{{fill:{zero}}}.ivg{{stroke:{card}}}.iv .rule{{stroke:{border}}}\
          .iv .kept .box{{stroke:{highlight}}}"
     );
     for step in 1..=STEPS {
@@ -69,8 +77,8 @@ pub(super) fn style() -> String {
     format!(
         ".iv{{font-family:{FONTS}}}.iv text{{text-anchor:middle;font-size:13px}}.iv .nm{{font-weight:600}}.iv .hd{{font-weight:600;\
          font-size:18px}}.iv .lo{{text-anchor:start}}.iv .sm{{font-size:12px}}.iv .box{{stroke-width:1}}.iv .edge{{fill:none;\
-         stroke-width:1.5}}.iv .grid{{fill:none;stroke-width:1}}.iv .px,.iv .grid{{shape-rendering:crispEdges}}\
-         .iv .kept .box{{stroke-width:2.5}}.iv .past{{opacity:.5}}{}@media(prefers-color-scheme:dark){{{}}}",
+         stroke-width:1.5}}.ivg{{fill:none;stroke-width:1}}.iv .px,.iv0,.ivg{{shape-rendering:crispEdges}}\
+         .iv .kept .box{{stroke-width:2.5}}.iv .past{{opacity:.5}}.iv .halo{{paint-order:stroke;stroke-width:8px;stroke-linejoin:round}}{}@media(prefers-color-scheme:dark){{{}}}",
         rules(&LIGHT),
         rules(&DARK)
     )
@@ -95,7 +103,7 @@ mod tests {
     #[test]
     fn steps_are_symmetric_and_only_zero_is_neutral() {
         assert_eq!([step(0.0), step(1e-12), step(1e-3), step(-1e-3), step(1.0), step(-1.0)], [0, 0, 1, -1, 8, -8]);
-        assert_eq!(at(&LIGHT.positive, 1), "#fde2d3");
+        assert_eq!(at(&LIGHT.positive, 1), "#fbd3bf");
         assert_eq!(at(&LIGHT.positive, STEPS), "#b2182b");
     }
 }

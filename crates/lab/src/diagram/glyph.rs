@@ -98,28 +98,38 @@ impl Plan {
         format!("Each small picture is one basis vector: {what}.")
     }
 
-    /// Half a cell is the unit of all coordinates; panels are at least 4 px apart.
+    /// The space between panels, in quarters of a cell, the unit of all coordinates; at least 5 px.
     fn gap(cell: u32) -> usize {
-        8_usize.div_ceil(cell as usize)
+        20_usize.div_ceil(cell as usize)
+    }
+
+    /// A good space between pictures, in pixels: wider than that between the panels of one.
+    pub(super) fn apart(&self, cell: u32) -> f64 {
+        if self.panels() == 1 { 9.0 } else { (Self::gap(cell) as f64 * f64::from(cell) * 0.6).clamp(14.0, 20.0) }
+    }
+
+    /// Height of a row in units: cells are square, but those of a strip are at least 16 px high.
+    fn tall(&self, cell: u32) -> usize {
+        if self.tensor[..2] == [1, 1] { 64_usize.div_ceil(cell as usize).max(4) } else { 4 }
     }
 
     fn units(&self, cell: u32) -> [usize; 2] {
         let ([rows, columns], gap) = (self.cells(), Self::gap(cell));
         let (across, down) = (self.across(), self.panels().div_ceil(self.across()));
-        [across * (2 * columns + gap) - gap, down * (2 * rows + gap) - gap]
+        [across * (4 * columns + gap) - gap, down * (self.tall(cell) * rows + gap) - gap]
     }
 
     /// Width and height in pixels.
     pub(super) fn size(&self, cell: u32) -> (f64, f64) {
         let [width, height] = self.units(cell);
-        let unit = f64::from(cell) / 2.0;
+        let unit = f64::from(cell) / 4.0;
         (width as f64 * unit, height as f64 * unit)
     }
 
     /// The corner of a panel, in units.
     fn corner(&self, panel: usize, cell: u32) -> [usize; 2] {
         let ([rows, columns], gap) = (self.cells(), Self::gap(cell));
-        [panel % self.across() * (2 * columns + gap), panel / self.across() * (2 * rows + gap)]
+        [panel % self.across() * (4 * columns + gap), panel / self.across() * (self.tall(cell) * rows + gap)]
     }
 
     /// Name of the shared parts: the same name always stands for the same drawing.
@@ -130,22 +140,22 @@ impl Plan {
 
     /// The parts that all vectors share: the empty cells, and the lines between cells.
     pub(super) fn shared(&self, cell: u32) -> String {
-        let (id, [rows, columns], unit) = (self.id(cell), self.cells(), f64::from(cell) / 2.0);
+        let (id, [rows, columns], unit) = (self.id(cell), self.cells(), f64::from(cell) / 4.0);
         let (mut empty, mut lines) = (String::new(), String::new());
         for panel in 0..self.panels() {
             let [x, y] = self.corner(panel, cell).map(|at| at as f64 * unit);
-            let (w, h) = (columns as u32 * cell, rows as u32 * cell);
+            let (w, h) = (columns as u32 * cell, px((self.tall(cell) * rows) as f64 * unit));
             let _ = write!(empty, "M{} {}h{w}v{h}h-{w}z", px(x), px(y));
             for column in 1..columns {
-                let _ = write!(lines, "M{} {}v{h}", px(x + (column as u32 * cell) as f64), px(y));
+                let _ = write!(lines, "M{} {}v{h}", px(x + f64::from(column as u32 * cell)), px(y));
             }
             for row in 1..rows {
-                let _ = write!(lines, "M{} {}h{w}", px(x), px(y + (row as u32 * cell) as f64));
+                let _ = write!(lines, "M{} {}h{w}", px(x), px(y + f64::from(row as u32 * cell)));
             }
         }
-        let mut out = format!("<path id=\"{id}\" class=\"p0 px\" d=\"{empty}\"/>");
+        let mut out = format!("<path id=\"{id}\" class=\"{}\" d=\"{empty}\"/>", colour::ZERO);
         if Self::has_lines(cell) {
-            let _ = write!(out, "<path id=\"{id}l\" class=\"grid\" d=\"{lines}\"/>");
+            let _ = write!(out, "<path id=\"{id}l\" class=\"{}\" d=\"{lines}\"/>", colour::GRID);
         }
         out
     }
@@ -158,17 +168,17 @@ impl Plan {
     pub(super) fn draw(&self, vector: &SparseVector<f64>, cell: u32, x: f64, y: f64) -> String {
         let mut paths: BTreeMap<i8, String> = BTreeMap::new();
         let steps = self.steps(vector);
-        let [rows, columns] = self.cells();
+        let ([rows, columns], tall) = (self.cells(), self.tall(cell));
         for panel in 0..self.panels() {
             let [left, top] = self.corner(panel, cell);
             let cells = &steps[panel * rows * columns..][..rows * columns];
             for ([row, column, down, across], step) in rectangles(cells, columns) {
                 let path = paths.entry(step).or_default();
-                let (h, w) = (2 * down, 2 * across);
-                let _ = write!(path, "M{} {}h{w}v{h}h-{w}z", left + 2 * column, top + 2 * row);
+                let (h, w) = (tall * down, 4 * across);
+                let _ = write!(path, "M{} {}h{w}v{h}h-{w}z", left + 4 * column, top + tall * row);
             }
         }
-        let (id, x, y, unit) = (self.id(cell), px(x), px(y), px(f64::from(cell) / 2.0));
+        let (id, x, y, unit) = (self.id(cell), px(x), px(y), f64::from(cell) / 4.0);
         let mut out = format!("<use href=\"#{id}\" x=\"{x}\" y=\"{y}\"/>");
         if !paths.is_empty() {
             let _ = write!(out, "<g class=\"px\" transform=\"translate({x} {y})scale({unit})\">");
@@ -246,7 +256,8 @@ mod tests {
         assert_eq!(plan("10").tensor, [1, 1, 10]);
         assert_eq!(plan("1x4x1").tensor, [1, 1, 4]);
         assert_eq!(plan("2x2x3x3").tensor, [4, 3, 3]);
-        assert_eq!(plan("1").size(10), (10.0, 10.0));
+        assert_eq!(plan("1").size(10), (10.0, 17.5));
+        assert_eq!(plan("5").size(18), (90.0, 18.0));
         assert_eq!(plan("3x3x3").size(12), (3.0 * 36.0 + 2.0 * 6.0, 36.0));
         assert_eq!(plan("64x3x3").panels(), 16);
         assert!(plan("64x3x3").note().unwrap().contains("first 16 of 64"));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use invar_algebra::{Lattice, Mode};
 
 use super::names::Names;
-use super::scene::{Scene, eigenspace, level_in_words};
+use super::scene::{Scene, eigenspace_dimension, level_in_words};
 use super::svg::Place;
 use super::text::{count, escape};
 use super::{DiagramOptions, colour, layout, svg};
@@ -51,7 +51,7 @@ pub(super) fn write(lattice: &Lattice, options: &DiagramOptions) -> String {
         if both { "both" } else { "scroll" },
         title = escape(&scene.title),
     );
-    out.push_str(&svg::write(&scene, &layout::arrange(&scene, &layout::WIDE), Place::Page));
+    out.push_str(&svg::write(&scene, &layout::arrange(&scene, &layout::PAGE), Place::Page));
     if both {
         out.push('\n');
         out.push_str(&svg::write(&scene, &layout::arrange(&scene, &layout::NARROW), Place::Page));
@@ -73,11 +73,13 @@ fn about(out: &mut String, lattice: &Lattice) {
     let together: usize = lattice.subspaces().iter().map(invar_algebra::Subspace::dimension).sum();
     let _ = write!(
         out,
-        "<h2>The space</h2>\n<table>\n<tr><th scope=\"row\">shape</th><td>{}, {}</td></tr>\n\
+        "<h2>The space</h2>\n<table>\n<tr><th scope=\"row\">shape</th><td>{}</td></tr>\n\
          <tr><th scope=\"row\">mode</th><td>{mode}</td></tr>\n\
          <tr><th scope=\"row\">subspaces</th><td>{}, dimensions sum to {together}</td></tr>\n",
-        lattice.shape(),
-        if lattice.shape().len() == 1 { "1 entry".into() } else { format!("{} entries", lattice.shape().len()) },
+        match lattice.shape().axes() {
+            1 => lattice.shape().to_string(),
+            _ => format!("{}, {} entries", lattice.shape(), lattice.shape().len()),
+        },
         lattice.subspaces().len(),
     );
     if let Some(gap) = lattice.gap() {
@@ -101,7 +103,7 @@ fn candidates(out: &mut String, lattice: &Lattice) {
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escape(group.name()),
             short(&group.order().to_string()),
-            eigenspace(group, lattice.options(), 0).0
+            eigenspace_dimension(group, lattice.options())
         );
     }
     if single.len() > MAX_ROWS {
@@ -116,7 +118,7 @@ fn candidates(out: &mut String, lattice: &Lattice) {
             family.n,
             family.noun(),
             family.axes(),
-            eigenspace(group, lattice.options(), 0).0
+            eigenspace_dimension(group, lattice.options())
         );
     }
     out.push_str("</tbody>\n</table>\n<p class=\"muted\">W: the weights that the group alone leaves invariant.</p>\n");

@@ -60,19 +60,20 @@ impl<'a> Names<'a> {
         let mut families: Vec<Family> = Vec::new();
         for (number, group) in groups.iter().enumerate() {
             let Some(swap) = group.swap() else { continue };
-            match families.iter_mut().find(|family| family.axes == swap.axes) {
-                Some(family) => family.members.push(number),
-                None => {
-                    let n = group.shape().side(swap.axes[0]);
-                    families.push(Family { axes: swap.axes.clone(), n, members: vec![number], named: false });
-                }
+            if let Some(family) = families.iter_mut().find(|family| family.axes == swap.axes) {
+                family.members.push(number);
+            } else {
+                let n = group.shape().side(swap.axes[0]);
+                families.push(Family { axes: swap.axes.clone(), n, members: vec![number], named: false });
             }
         }
         // One or two swaps are better told by name.
         families.retain(|family| family.members.len() >= 3 || family.members.len() == family.n * (family.n - 1) / 2);
         let long_axes = lattice.shape().sides().iter().filter(|&&n| n > 1).count();
         let several = families.len() > 1;
-        families.iter_mut().for_each(|family| family.named = several || long_axes > family.axes.len());
+        for family in &mut families {
+            family.named = several || long_axes > family.axes.len();
+        }
         let mut family_of = vec![None; groups.len()];
         for (number, family) in families.iter().enumerate() {
             family.members.iter().for_each(|&group| family_of[group] = Some(number));
@@ -119,11 +120,16 @@ fn partition(blocks: &[Vec<usize>], n: usize, noun: &str) -> Option<String> {
         [block] => format!("{noun}s {} alike", ranges(block, ", ")),
         _ => {
             const MOST: usize = 12;
-            let mut parts: Vec<String> = blocks.iter().take(MOST).map(|block| ranges(block, ",")).collect();
+            // A block of most of many positions is told by the others.
+            let rest = blocks.iter().position(|block| n > 6 && 2 * block.len() > n);
+            let told = blocks.iter().enumerate().filter(|(k, _)| Some(*k) != rest).map(|(_, block)| ranges(block, ","));
+            let mut parts: Vec<String> = told.take(MOST).collect();
             if blocks.len() > MOST {
                 parts.push(format!("… of {}", count(n, noun)));
+            } else if rest.is_some() {
+                parts.push("the rest".into());
             }
-            format!("{noun}s {{{}}}", parts.join(" | "))
+            format!("{{{}}}", parts.join(" | "))
         }
     })
 }
@@ -179,10 +185,11 @@ mod tests {
     #[test]
     fn partitions_are_short() {
         let words = |blocks: &[&[usize]], n| partition(&blocks.iter().map(|b| b.to_vec()).collect::<Vec<_>>(), n, "node");
-        assert_eq!(words(&[&[0, 2, 4], &[1, 3]], 5).unwrap(), "nodes {1,3,5 | 2,4}");
+        assert_eq!(words(&[&[0, 2, 4], &[1, 3]], 5).unwrap(), "{1,3,5 | 2,4}");
         assert_eq!(words(&[&[0], &[1], &[2, 3, 4, 5]], 6).unwrap(), "all but nodes 1, 2");
         assert_eq!(words(&[&[0], &[1], &[2], &[3], &[4, 5]], 6).unwrap(), "nodes 5, 6 alike");
-        assert_eq!(words(&[&[0, 1], &[2, 3, 4]], 5).unwrap(), "nodes {1,2 | 3–5}");
+        assert_eq!(words(&[&[0, 1], &[2, 3, 4]], 5).unwrap(), "{1,2 | 3–5}");
+        assert_eq!(words(&[&[0, 2, 3, 4, 6, 7], &[1, 5]], 8).unwrap(), "{2,6 | the rest}");
         assert_eq!(words(&[&[0], &[1]], 2), None);
     }
 }

@@ -1,5 +1,7 @@
 //! What a diagram shows, before anything has a place.
 
+use std::borrow::Cow;
+
 use invar_algebra::{Group, GroupSet, Lattice, Mode, Options, SparseVector};
 
 use super::DiagramOptions;
@@ -8,17 +10,23 @@ use super::names::Names;
 use super::text::count;
 
 /// A node: a subspace of the lattice, or one group's own space of invariant vectors.
-pub(super) struct Card {
+pub(super) struct Card<'a> {
     pub(super) name: String,
     /// All that is known of it, in words.
     pub(super) tip: String,
     pub(super) dimension: usize,
-    /// The first basis vectors.
-    pub(super) vectors: Vec<SparseVector<f64>>,
+    basis: Cow<'a, [SparseVector<f64>]>,
     /// Whether it is part of what was kept; none when nothing is highlighted.
     pub(super) kept: Option<bool>,
     /// Its position among the lattice's subspaces.
     pub(super) subspace: Option<usize>,
+}
+
+impl Card<'_> {
+    /// Some of the basis vectors, spread over the whole basis: the first ones are often much alike.
+    pub(super) fn pick(&self, shown: usize) -> impl Iterator<Item = &SparseVector<f64>> {
+        (0..shown).filter_map(move |k| self.basis.get(k * self.basis.len() / shown))
+    }
 }
 
 /// Cards that belong together: a level, or the eigenspaces.
@@ -29,8 +37,8 @@ pub(super) struct Section {
 }
 
 /// Everything there is to draw.
-pub(super) struct Scene {
-    pub(super) cards: Vec<Card>,
+pub(super) struct Scene<'a> {
+    pub(super) cards: Vec<Card<'a>>,
     /// From most to least invariant, then the eigenspaces if wanted.
     pub(super) sections: Vec<Section>,
     /// Pairs of cards (upper, lower).
@@ -40,11 +48,13 @@ pub(super) struct Scene {
     pub(super) summary: String,
     pub(super) notes: Vec<String>,
     /// Most rectangles all vectors together may need.
-    pub(super) marks: usize,
+    marks: usize,
+    /// Most vectors of one card.
+    vectors: usize,
 }
 
-impl Scene {
-    pub(super) fn new(lattice: &Lattice, options: &DiagramOptions) -> Self {
+impl<'a> Scene<'a> {
+    pub(super) fn new(lattice: &'a Lattice, options: &DiagramOptions) -> Self {
         let names = Names::new(lattice);
         let plan = Plan::new(lattice.shape());
         let mut scene = Self {
@@ -56,6 +66,7 @@ impl Scene {
             notes: vec![plan.caption()],
             plan,
             marks: options.max_marks,
+            vectors: options.max_vectors,
         };
         scene.notes.extend(scene.plan.note());
         if let Some(family) = names.families().first() {
@@ -72,24 +83,23 @@ impl Scene {
         scene
     }
 
-    fn add_levels(&mut self, lattice: &Lattice, names: &Names, options: &DiagramOptions) {
+    fn add_levels(&mut self, lattice: &'a Lattice, names: &Names, options: &DiagramOptions) {
         let drawn = lattice.subspaces().len().min(options.max_nodes);
         for (number, subspace) in lattice.subspaces().iter().enumerate().take(drawn) {
             let level = level_in_words(subspace.level());
             let name = names.of(subspace.set(), options.max_names);
             let tip = format!("{name}: dimension {}, {level}", subspace.dimension());
             let heading = format!("level {}", subspace.level());
-            match self.sections.last_mut().filter(|section| section.heading == heading) {
-                Some(section) => section.cards.push(number),
-                None => {
-                    let detail = invariant_to(subspace.level());
-                    self.sections.push(Section { heading, detail, cards: vec![number] });
-                }
+            if let Some(section) = self.sections.last_mut().filter(|section| section.heading == heading) {
+                section.cards.push(number);
+            } else {
+                let detail = invariant_to(subspace.level());
+                self.sections.push(Section { heading, detail, cards: vec![number] });
             }
-            let vectors = subspace.basis().iter().take(options.max_vectors).cloned().collect();
+            let basis = Cow::Borrowed(subspace.basis());
             let kept = options.kept.as_ref().map(|kept: &GroupSet| kept.is_subset(subspace.set()));
             let dimension = subspace.dimension();
-            self.cards.push(Card { name, tip, dimension, vectors, kept, subspace: Some(number) });
+            self.cards.push(Card { name, tip, dimension, basis, kept, subspace: Some(number) });
         }
         let left = lattice.subspaces().len() - drawn;
         if left > 0 {
@@ -124,17 +134,14 @@ impl Scene {
     fn add_eigenspaces(&mut self, lattice: &Lattice, options: &DiagramOptions) {
         let first = self.cards.len();
         for group in lattice.groups().iter().take(options.max_eigenspaces) {
-            let (dimension, vectors) = eigenspace(group, lattice.options(), options.max_vectors);
+            let vectors = eigenspace(group, lattice.options());
+            let (dimension, basis) = (vectors.len(), Cow::Owned(vectors));
             let name = group.name().to_string();
             let tip = format!("{name} alone: its invariant vectors have dimension {dimension}");
-            self.cards.push(Card { name, tip, dimension, vectors, kept: None, subspace: None });
+            self.cards.push(Card { name, tip, dimension, basis, kept: None, subspace: None });
         }
         let detail = "its invariant vectors W".to_string();
-        self.sections.push(Section {
-            heading: "each group alone".into(),
-            detail,
-            cards: (first..self.cards.len()).collect(),
-        });
+        self.sections.push(Section { heading: "each group alone".into(), detail, cards: (first..self.cards.len()).collect() });
         let left = lattice.groups().len() - (self.cards.len() - first);
         if left > 0 {
             self.notes.push(format!("Of the groups alone, {left} more are not drawn."));
@@ -149,7 +156,7 @@ impl Scene {
         let mut shown = Vec::with_capacity(self.cards.len());
         for card in &self.cards {
             let mut n = 0;
-            for vector in card.vectors.iter().take(most) {
+            for vector in card.pick(most.min(self.vectors).min(card.dimension)) {
                 let marks = self.plan.marks(vector.entries.len());
                 if marks > left {
                     if most > 1 {
@@ -187,28 +194,33 @@ pub(super) fn summary(lattice: &Lattice) -> String {
     let together: usize = lattice.subspaces().iter().map(invar_algebra::Subspace::dimension).sum();
     match lattice.options().mode {
         Mode::Paper => {
-            format!("{groups} split tensors of shape {} into {subspaces}, of {together} dimensions together.", lattice.shape())
+            format!("{groups} on tensors of shape {}: {subspaces} whose dimensions sum to {together}.", lattice.shape())
         }
-        Mode::Complete => format!(
-            "{groups} on tensors of shape {}: all {subspaces} that are not zero. Their dimensions sum to {together}, and the \
-             space has {d}: those of one level may overlap.",
-            lattice.shape()
-        ),
+        Mode::Complete => {
+            let overlap = if together > d { ", so some overlap" } else { "" };
+            let shape = lattice.shape();
+            format!("{groups} on tensors of shape {shape}: all {subspaces}; dimensions sum to {together} of {d}{overlap}.")
+        }
     }
 }
 
-/// W of one group: its dimension and the first vectors of a basis, one indicator per orbit where there are orbits.
-pub(super) fn eigenspace(group: &Group, options: &Options, most: usize) -> (usize, Vec<SparseVector<f64>>) {
+/// A basis of W of one group: one indicator per orbit where there are orbits.
+fn eigenspace(group: &Group, options: &Options) -> Vec<SparseVector<f64>> {
     if let Some(orbits) = group.orbits() {
         let indicator = |entries: Vec<usize>| SparseVector {
             values: entries.iter().map(|&entry| if orbits.is_reversed(entry) { -1.0 } else { 1.0 }).collect(),
             entries: entries.into_iter().map(|entry| entry as u32).collect(),
         };
         let alive = orbits.members().into_iter().enumerate().filter(|(orbit, _)| !orbits.is_cancelled(*orbit));
-        return (orbits.invariant_dimension(), alive.take(most).map(|(_, entries)| indicator(entries)).collect());
+        return alive.map(|(_, entries)| indicator(entries)).collect();
     }
     // With one candidate, the subspace invariant to it is all of W.
     let alone = Lattice::new(vec![group.clone()], options).ok();
     let space = alone.as_ref().and_then(|lattice| lattice.subspaces().iter().find(|subspace| subspace.level() == 1));
-    space.map_or((0, Vec::new()), |space| (space.dimension(), space.basis().iter().take(most).cloned().collect()))
+    space.map_or_else(Vec::new, |space| space.basis().to_vec())
+}
+
+/// Dimension of W of one group.
+pub(super) fn eigenspace_dimension(group: &Group, options: &Options) -> usize {
+    group.orbits().map_or_else(|| eigenspace(group, options).len(), |orbits| orbits.invariant_dimension())
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::colour::{self, STEPS};
-use super::layout::{BETWEEN, LINE, Layout, PAD, Placed, more};
+use super::layout::{LEADING, LINE, Layout, PAD, Placed, more};
 use super::scene::Scene;
 use super::text::{self, escape, px};
 
@@ -19,15 +19,15 @@ pub(super) enum Place {
 /// Height of the heading and of one line of notes; width of the legend of colours.
 const HEADING: f64 = 44.0;
 const NOTE: f64 = 17.0;
-const LEGEND: f64 = 200.0;
+const LEGEND: f64 = 184.0;
 
 /// Writes a picture.
 pub(super) fn write(scene: &Scene, layout: &Layout, place: Place) -> String {
     let top = if place == Place::Alone { HEADING } else { 0.0 };
-    let side = if layout.narrow { 4.0 } else { 24.0 };
+    let side = layout.side;
     let notes = notes(scene, layout.width - 2.0 * side - if layout.narrow { 0.0 } else { LEGEND + 24.0 });
-    let legend_below = if layout.narrow { 26.0 } else { 0.0 };
-    let foot = 24.0 + legend_below + NOTE * notes.len().max(1) as f64;
+    let legend_below = if layout.narrow { 40.0 } else { 0.0 };
+    let foot = 24.0 + legend_below + (NOTE * notes.len() as f64).max(32.0);
     let (width, height) = (layout.width, top + layout.height + foot + if place == Place::Alone { 8.0 } else { 0.0 });
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"iv{}\" role=\"img\" width=\"{w}\" height=\"{h}\" \
@@ -48,10 +48,10 @@ pub(super) fn write(scene: &Scene, layout: &Layout, place: Place) -> String {
         let _ = writeln!(out, "<text class=\"hd lo\" x=\"24\" y=\"29\">{}</text>", escape(&heading));
     }
     let _ = writeln!(out, "<g transform=\"translate(0 {})\">", px(top));
-    headings(&mut out, scene, layout);
     for (&(upper, lower), path) in scene.edges.iter().zip(&layout.edges) {
         let _ = writeln!(out, "<path class=\"edge\" data-edge=\"{upper}-{lower}\" d=\"{path}\"/>");
     }
+    headings(&mut out, scene, layout);
     if let Some(y) = layout.rule {
         let _ = writeln!(out, "<path class=\"rule\" d=\"M{} {}H{}\"/>", px(side), px(y), px(width - side));
     }
@@ -75,7 +75,7 @@ fn headings(out: &mut String, scene: &Scene, layout: &Layout) {
         if heading.one_line {
             let _ = writeln!(
                 out,
-                "<text class=\"sm lo\" x=\"{x}\" y=\"{y}\"><tspan class=\"nm\">{name}</tspan><tspan class=\"mu\"> — {detail}</tspan></text>"
+                "<text class=\"sm lo halo\" x=\"{x}\" y=\"{y}\"><tspan class=\"nm\">{name}</tspan><tspan class=\"mu\"> — {detail}</tspan></text>"
             );
         } else {
             let _ = writeln!(
@@ -112,18 +112,19 @@ fn card(out: &mut String, scene: &Scene, placed: &Placed, cell: u32) {
         line += LINE;
     }
     let _ = write!(out, "<text class=\"mu sm\" x=\"{middle}\" y=\"{}\">dim {}</text>", px(line), card.dimension);
-    let (pw, ph) = scene.plan.size(cell);
+    let ((pw, ph), apart) = (scene.plan.size(cell), scene.plan.apart(cell));
     let rest = more(card.dimension, placed.shown);
     let lines = placed.shown.div_ceil(placed.columns);
-    let block = lines as f64 * (ph + BETWEEN) + if rest.is_empty() { 0.0 } else { LINE };
+    let block = lines as f64 * (ph + LEADING) + if rest.is_empty() { 0.0 } else { LINE };
     let room = placed.h - 2.0 * PAD - placed.head + 2.0;
-    let first = placed.y + PAD + placed.head - 2.0 + BETWEEN + ((room - block) / 2.0).max(0.0).floor();
-    for (k, vector) in card.vectors.iter().take(placed.shown).enumerate() {
+    let first = placed.y + PAD + placed.head - 2.0 + LEADING + ((room - block) / 2.0).max(0.0).floor();
+    for (k, vector) in card.pick(placed.shown).enumerate() {
         let (row, column) = (k / placed.columns, k % placed.columns);
         let across = (placed.shown - row * placed.columns).min(placed.columns) as f64;
-        let left = placed.x + (placed.w - across * (pw + BETWEEN) + BETWEEN) / 2.0;
-        let at = (left + column as f64 * (pw + BETWEEN)).round();
-        out.push_str(&scene.plan.draw(vector, cell, at, (first + row as f64 * (ph + BETWEEN)).round()));
+        let block = across * (pw + apart) - apart;
+        let left = placed.x + (placed.w - block) / 2.0;
+        let at = (left + column as f64 * (pw + apart)).round();
+        out.push_str(&scene.plan.draw(vector, cell, at, (first + row as f64 * (ph + LEADING)).round()));
     }
     if !rest.is_empty() {
         let y = px(placed.y + placed.h - PAD - 1.0);

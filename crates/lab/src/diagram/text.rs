@@ -63,6 +63,15 @@ pub(super) fn wrap(text: &str, size: f64, limit: f64, lines: usize) -> Vec<Strin
     out
 }
 
+/// Like [`wrap`], with lines about equally long.
+pub(super) fn wrap_evenly(text: &str, size: f64, limit: f64, lines: usize) -> Vec<String> {
+    let widest = wrap(text, size, limit, lines);
+    let whole =
+        |lines: &[String]| lines.concat().chars().filter(|c| !c.is_whitespace()).eq(text.chars().filter(|c| !c.is_whitespace()));
+    let narrower = (1..10).rev().map(|tenth| limit * f64::from(tenth) / 10.0).map(|limit| wrap(text, size, limit, lines));
+    narrower.take_while(|lines| lines.len() == widest.len() && whole(lines)).last().unwrap_or(widest)
+}
+
 /// Cuts a text to a width.
 fn clip(text: &str, size: f64, limit: f64) -> String {
     if width(text, size) <= limit {
@@ -109,6 +118,7 @@ mod tests {
     fn lines_break_at_spaces_and_end_in_an_ellipsis() {
         assert_eq!(wrap("all but position 1", 10.0, 60.0, 2), ["all but", "position 1"]);
         assert_eq!(wrap("short", 10.0, 60.0, 2), ["short"]);
+        assert_eq!(wrap_evenly("all but position 12", 10.0, 85.0, 3), ["all but", "position 12"]);
         let long = wrap("aaaaaaaaaaaaaaaaaaaa bbbb", 10.0, 60.0, 2);
         assert_eq!(long, ["aaaaaaaa…"]);
         for text in ["one two three four five six seven", "x yyyyyyyyyyyyyyyyyyyyyyyyyyyyy z", ""] {
@@ -119,6 +129,6 @@ mod tests {
 
     #[test]
     fn coordinates_are_short() {
-        assert_eq!([px(1.0), px(-0.04), px(-2.25), px(3.14)], ["1", "0", "-2.3", "3.1"]);
+        assert_eq!([px(1.0), px(-0.04), px(-2.25), px(3.12)], ["1", "0", "-2.3", "3.1"]);
     }
 }
