@@ -1,8 +1,8 @@
 //! The Hasse diagram of a lattice of invariant subspaces, as SVG and as a web page of its own.
 //!
 //! Levels run from most invariant (top) to least; a node shows its set of groups, its dimension, and its basis vectors as
-//! small pictures. The modules follow the data: what there is to show ([`scene`]), where it goes ([`layout`], [`route`]),
-//! and how it is written ([`svg`], [`html`]).
+//! small pictures. The modules follow the data: what there is to show (`scene`), where it goes (`layout`, `route`), and
+//! how it is written (`svg`, `html`).
 
 mod colour;
 mod glyph;
@@ -46,7 +46,7 @@ pub struct DiagramOptions {
     pub max_nodes: usize,
     /// Most basis vectors drawn in a node. Crowded diagrams show fewer.
     pub max_vectors: usize,
-    /// Most edges drawn; if there are more, none is.
+    /// Most edges drawn; if there are more, or a level has more than 30 nodes, none is.
     pub max_edges: usize,
     /// Most groups shown alone.
     pub max_eigenspaces: usize,

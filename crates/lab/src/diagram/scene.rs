@@ -9,6 +9,9 @@ use super::glyph::Plan;
 use super::names::Names;
 use super::text::count;
 
+/// A level with more nodes takes so many rows that edges between them would say nothing.
+const CROWD: usize = 30;
+
 /// A node: a subspace of the lattice, or one group's own space of invariant vectors.
 pub(super) struct Card<'a> {
     pub(super) name: String,
@@ -110,7 +113,8 @@ impl<'a> Scene<'a> {
     fn add_edges(&mut self, lattice: &Lattice, options: &DiagramOptions) {
         let drawn = self.cards.len();
         let edges: Vec<(usize, usize)> = lattice.hasse_edges().into_iter().filter(|&(_, lower)| lower < drawn).collect();
-        if edges.len() > options.max_edges {
+        let crowded = self.sections.iter().any(|section| section.cards.len() > CROWD);
+        if edges.len() > options.max_edges || crowded {
             self.notes.push(format!("{} of the order are left out for clarity.", count(edges.len(), "edge")));
             return;
         }
