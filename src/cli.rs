@@ -177,6 +177,10 @@ pub(crate) struct TrainArgs {
     #[arg(long, default_value_t = 1e-3, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: f64,
 
+    /// How the learning rate moves.
+    #[arg(long, value_enum, default_value = "constant")]
+    pub(crate) schedule: ScheduleArg,
+
     /// Training and validation examples.
     #[arg(long, value_name = "N")]
     pub(crate) examples: Option<usize>,
@@ -275,6 +279,15 @@ pub(crate) enum PenaltyArg {
     Levels,
     /// A smooth count of the candidate groups that the layer breaks.
     Violations,
+}
+
+/// `--schedule`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ScheduleArg {
+    /// Always the same, until validation loss stops improving.
+    Constant,
+    /// Up, then down to almost nothing at the last epoch.
+    OneCycle,
 }
 
 /// `--head`.

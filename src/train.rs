@@ -10,10 +10,10 @@ use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{Head, PenaltyConfig, Proxy, Size};
+use invar_nn::{Head, PenaltyConfig, Proxy, Schedule, Size};
 use serde::Serialize;
 
-use crate::cli::{HeadArg, PenaltyArg, TrainArgs};
+use crate::cli::{HeadArg, PenaltyArg, ScheduleArg, TrainArgs};
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
 
@@ -84,13 +84,17 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         HeadArg::Hidden => Head::Hidden,
         HeadArg::Affine => Head::Affine,
     };
+    let schedule = match args.schedule {
+        ScheduleArg::Constant => Schedule::Constant,
+        ScheduleArg::OneCycle => Schedule::OneCycle,
+    };
     let base = |method: Method| FitConfig {
         penalty,
         head,
         learning_rate: args.rate,
         max_epochs: args.epochs,
         seed: args.seed,
-        ..FitConfig::new(data, method)
+        ..FitConfig::new(data, method).with_schedule(schedule, args.epochs)
     };
     let lambdas = args.lambda.map_or_else(|| LAMBDAS.to_vec(), |lambda| vec![lambda]);
     let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });
@@ -118,19 +122,17 @@ fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<Vec<Re
             });
             outcome.map(|outcome| outcome.record)
         },
-        |k, outcome| {
-            match outcome {
-                Ok(record) => {
-                    bar.inc((record.config.max_epochs - record.epochs) as u64);
-                    records[k] = Some(record);
-                    Ok(())
+        |k, outcome| match outcome {
+            Ok(record) => {
+                bar.inc((record.config.max_epochs - record.epochs) as u64);
+                records[k] = Some(record);
+                Ok(())
+            }
+            Err(error) => {
+                if let Ok(mut slot) = failure.lock() {
+                    *slot = Some(error);
                 }
-                Err(error) => {
-                    if let Ok(mut slot) = failure.lock() {
-                        *slot = Some(error);
-                    }
-                    Err(())
-                }
+                Err(())
             }
         },
     )
@@ -157,7 +159,8 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
         let row = |record: &Record| {
             let mark = if record.config.lambda.total_cmp(&chosen.config.lambda).is_eq() { "<- chosen" } else { "" };
             let kept = record.layer.as_ref().map_or(0, |layer| layer.groups.iter().filter(|group| group.kept).count());
-            let figures = [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation.accuracy)];
+            let figures =
+                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation.accuracy)];
             figures.into_iter().chain([kept.to_string(), mark.to_string()]).collect::<Vec<_>>()
         };
         let rows: Vec<Vec<String>> = grid.iter().map(row).collect();

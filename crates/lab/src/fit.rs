@@ -21,7 +21,7 @@ use crate::problem::{Data, Problem};
 use crate::record::{KeptGroup, Metrics, Record};
 
 /// A group counts as kept when the layer's relative violation is at most this.
-pub const KEPT: f64 = 1e-3;
+pub const KEPT: f64 = 1e-5;
 /// A subspace counts as used when its share of the layer's weights, in norm, is above this.
 pub const USED: f64 = 1e-2;
 
@@ -107,9 +107,17 @@ impl FitConfig {
             schedule: Schedule::default(),
             batch: 128,
             max_epochs: 1000,
-            stopping: StoppingConfig::default(),
+            stopping: StoppingConfig { patience: 50, ..StoppingConfig::default() },
             seed: 0,
         }
+    }
+
+    /// Moves the learning rate over `epochs` epochs. A rate that falls to nothing needs all of them: then nothing stops a fit
+    /// early.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Schedule, epochs: usize) -> Self {
+        let patience = if schedule == Schedule::OneCycle { epochs.max(1) } else { self.stopping.patience };
+        Self { schedule, max_epochs: epochs, stopping: StoppingConfig { patience, ..self.stopping }, ..self }
     }
 
     fn check(&self) -> Result<()> {

@@ -68,8 +68,8 @@ impl Budget {
             (Self::Smoke, _) => 2,
             (Self::Quick, false) => 100,
             (Self::Quick, true) => 15,
-            (Self::Standard, false) => 300,
-            (Self::Standard, true) => 60,
+            (Self::Standard, false) => 600,
+            (Self::Standard, true) => 40,
             (Self::Paper, _) => 1000,
         }
     }
