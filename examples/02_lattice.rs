@@ -41,9 +41,9 @@ fn main() -> Result<()> {
 fn draw(subspace: &Subspace, shape: &Shape) {
     let vectors: Vec<_> = subspace.exact().iter().map(|v| v.to_dense(shape.len(), 0.into())).collect();
     for row in 0..shape.side(0) {
-        let cells =
-            |v: &Vec<_>| (0..shape.side(1)).map(|column| format!("{:3}", v[shape.flat(&[row, column])])).collect::<String>();
-        println!("   {}", vectors.iter().map(cells).collect::<Vec<_>>().join("    "));
+        let cell = |v: &[_], column| format!("{:3}", v[shape.flat(&[row, column])]);
+        let line = |v: &Vec<_>| (0..shape.side(1)).map(|column| cell(v, column)).collect::<Vec<_>>().concat();
+        println!("   {}", vectors.iter().map(line).collect::<Vec<_>>().join("    "));
     }
     println!();
 }

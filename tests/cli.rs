@@ -355,9 +355,11 @@ fn a_certificate_of_rational_or_real_matrices_is_checked_again() {
     }
 }
 
+type Tamper = fn(&mut Value);
+
 #[test]
 fn a_tampered_certificate_fails() {
-    let tampers: [(&str, fn(&mut Value)); 6] = [
+    let tampers: [(&str, Tamper); 6] = [
         ("moves a vector", |proof| proof["subspaces"][0]["vectors"][0]["values"][0] = "7".into()),
         ("is invariant to flip(0)", |proof| proof["subspaces"][0]["groups"] = serde_json::json!([0])),
         ("the dimensions sum to 6", |proof| _ = proof["subspaces"].as_array_mut().unwrap().pop()),

@@ -287,13 +287,18 @@ fn a_tampered_certificate_is_caught() {
     assert!(twice.recheck().unwrap_err().to_string().contains("two subspaces name the same groups"));
 }
 
-/// A certificate for candidates given as generators, with one list of (entries, values) per subspace.
-fn certificate(shape: &str, generators: &str, subspaces: &[(&[usize], &[(&[u32], &[i32])])]) -> Certificate {
-    let vector = |&(entries, values): &(&[u32], &[i32])| VectorRecord {
+/// Entries, and the values there.
+type Sparse<'a> = (&'a [u32], &'a [i32]);
+/// M, and vectors claimed to span B(M).
+type Claim<'a> = (&'a [usize], &'a [Sparse<'a>]);
+
+/// A certificate for one candidate with one generator.
+fn certificate(shape: &str, generator: &str, subspaces: &[Claim]) -> Certificate {
+    let vector = |&(entries, values): &Sparse| VectorRecord {
         entries: entries.to_vec(),
         values: values.iter().map(ToString::to_string).collect(),
     };
-    let record = |(groups, vectors): &(&[usize], &[(&[u32], &[i32])])| SubspaceRecord {
+    let record = |(groups, vectors): &Claim| SubspaceRecord {
         groups: groups.iter().copied().collect(),
         dimension: vectors.len(),
         vectors: vectors.iter().map(vector).collect(),
@@ -301,7 +306,7 @@ fn certificate(shape: &str, generators: &str, subspaces: &[(&[usize], &[(&[u32],
     Certificate {
         shape: shape.parse().unwrap(),
         mode: Mode::Paper,
-        groups: vec![GroupRecord { name: "g".into(), generators: vec![generators.into()] }],
+        groups: vec![GroupRecord { name: "g".into(), generators: vec![generator.into()] }],
         subspaces: subspaces.iter().map(record).collect(),
         checks: Vec::new(),
     }
@@ -314,18 +319,18 @@ fn a_certificate_cannot_hide_a_false_claim_in_its_layout() {
         assert!(found.checks.iter().any(|c| !c.holds() && c.law.contains(law)), "{law}: {:#?}", found.checks);
     };
     // g exchanges 0 and 1 and negates 2. The sum of the first and the last vector is invariant; the one between separates them.
-    let apart: &[(&[u32], &[i32])] = &[(&[0, 1], &[1, 0]), (&[2], &[1]), (&[0, 1], &[0, 1])];
+    let apart: &[Sparse] = &[(&[0, 1], &[1, 0]), (&[2], &[1]), (&[0, 1], &[0, 1])];
     fails(certificate("3", "[1,0,-2]", &[(&[], apart)]), "no nonzero vector of B(M)");
     // The smaller set first: it is still not orthogonal to the larger one.
-    let oblique: &[(&[usize], &[(&[u32], &[i32])])] = &[(&[], &[(&[0, 1], &[1, 0])]), (&[0], &[(&[0, 1], &[1, 1])])];
+    let oblique: &[Claim] = &[(&[], &[(&[0, 1], &[1, 0])]), (&[0], &[(&[0, 1], &[1, 1])])];
     fails(certificate("2", "[1,0]", oblique), "orthogonal to B(N)");
     // Parts with as many entries as the tensor that still miss one of them.
-    let overlap: &[(&[u32], &[i32])] = &[(&[0, 1], &[1, 0]), (&[0, 1], &[0, 1]), (&[0], &[1])];
+    let overlap: &[Sparse] = &[(&[0, 1], &[1, 0]), (&[0, 1], &[0, 1]), (&[0], &[1])];
     fails(certificate("3", "[-0,-1,-2]", &[(&[], overlap)]), "sum to d");
     // One entry listed twice in place of two.
-    let doubled: &[(&[u32], &[i32])] = &[(&[0, 0], &[1, 0]), (&[0, 0], &[0, 1])];
+    let doubled: &[Sparse] = &[(&[0, 0], &[1, 0]), (&[0, 0], &[0, 1])];
     assert!(certificate("2", "[-0,-1]", &[(&[], doubled)]).recheck().is_err());
-    let honest: &[(&[usize], &[(&[u32], &[i32])])] = &[(&[], &[(&[0, 1], &[1, -1])]), (&[0], &[(&[0, 1], &[1, 1])])];
+    let honest: &[Claim] = &[(&[], &[(&[0, 1], &[1, -1])]), (&[0], &[(&[0, 1], &[1, 1])])];
     assert!(certificate("2", "[1,0]", honest).recheck().unwrap().holds());
 }
 
