@@ -1,0 +1,64 @@
+//! What can go wrong in an experiment.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The result of an experiment.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was wrong, and where.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// From the algebra.
+    #[error(transparent)]
+    Algebra(#[from] invar_algebra::Error),
+
+    /// From the tasks.
+    #[error(transparent)]
+    Task(#[from] invar_tasks::Error),
+
+    /// From a network or its training.
+    #[error(transparent)]
+    Network(#[from] invar_nn::Error),
+
+    /// A setting outside its range.
+    #[error("{name} should be {expected}, but is {got}")]
+    Setting {
+        /// Which setting.
+        name: &'static str,
+        /// What would have been right.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
+
+    /// A file that cannot be read or written.
+    #[error("cannot {what} {path}", path = .path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+
+    /// A line of a record file that is no record.
+    #[error("{path}, line {line}: not a record ({reason}); move the file away or mend the line", path = .path.display())]
+    Record {
+        /// The record file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What the parser said.
+        reason: String,
+    },
+
+    /// Two programs on one record file.
+    #[error("another run is writing {path}; wait for it, or choose another folder with --results", path = .path.display())]
+    Busy {
+        /// The record file.
+        path: PathBuf,
+    },
+}

@@ -1,0 +1,130 @@
+//! Independent jobs on all cores, with progress and an orderly stop.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+/// Set when the user asks to stop: running fits end, nothing new starts.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// A switch that is off; `const`, so that a signal handler can reach it.
+    pub const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Asks everything to stop.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs jobs on `threads` threads and hands every result to `collect`, on the calling thread, as it comes.
+///
+/// Each fit is sequential: the matrices are small, so one fit per core beats one fit on all cores. `collect` returning an
+/// error stops the rest.
+pub fn run<J: Sync, R: Send, E>(
+    jobs: &[J],
+    threads: usize,
+    stop: &Stop,
+    work: impl Fn(&J) -> R + Sync,
+    mut collect: impl FnMut(usize, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
+            let sender = sender.clone();
+            let (next, failure, work) = (&next, &failure, &work);
+            scope.spawn(move || {
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    let failed = *failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    if k >= jobs.len() || failed || stop.is_stopped() {
+                        break;
+                    }
+                    if sender.send((k, work(&jobs[k]))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut outcome = Ok(());
+        for (k, result) in receiver {
+            if outcome.is_ok() {
+                outcome = collect(k, result);
+                if outcome.is_err() {
+                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = true;
+                }
+            }
+        }
+        outcome
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_is_done_once_on_any_number_of_threads() {
+        let jobs: Vec<usize> = (0..50).collect();
+        for threads in [1, 2, 7, 100] {
+            let mut results = vec![0; 50];
+            run(
+                &jobs,
+                threads,
+                &Stop::new(),
+                |j| j * j,
+                |k, r| -> Result<(), ()> {
+                    results[k] += r;
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert!(results.iter().enumerate().all(|(k, r)| *r == k * k));
+        }
+    }
+
+    #[test]
+    fn an_error_or_a_stop_ends_the_run() {
+        let jobs: Vec<usize> = (0..1000).collect();
+        let mut seen = 0;
+        let outcome = run(
+            &jobs,
+            2,
+            &Stop::new(),
+            |j| *j,
+            |_, _| {
+                seen += 1;
+                if seen == 3 { Err("full") } else { Ok(()) }
+            },
+        );
+        assert_eq!((outcome, seen), (Err("full"), 3));
+        let stop = Stop::new();
+        let mut seen = 0;
+        run(
+            &jobs,
+            1,
+            &stop,
+            |j| {
+                if *j == 4 {
+                    stop.stop()
+                }
+            },
+            |_, ()| -> Result<(), ()> {
+                seen += 1;
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(seen, 5);
+    }
+}

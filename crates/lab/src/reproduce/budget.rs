@@ -1,0 +1,116 @@
+//! How much of an experiment to run.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cgreg::{LAMBDAS, LEARNING_RATES};
+use crate::fit::Method;
+
+/// A named amount of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Budget {
+    /// Seconds: does everything still run? Its figures mean nothing.
+    Smoke,
+    /// About ten minutes on two cores: two seeds, one learning rate, few epochs.
+    Quick,
+    /// Two hours on two cores: five seeds, learning rates chosen on the first.
+    Standard,
+    /// Everything as printed: five seeds, every learning rate for each.
+    Paper,
+}
+
+impl Budget {
+    /// All of them, cheapest first.
+    pub const ALL: [Self; 4] = [Self::Smoke, Self::Quick, Self::Standard, Self::Paper];
+
+    /// The name used for files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Paper => "paper",
+        }
+    }
+
+    /// Seeds 0 to this.
+    pub fn seeds(self) -> u64 {
+        match self {
+            Self::Smoke => 1,
+            Self::Quick => 2,
+            Self::Standard | Self::Paper => 5,
+        }
+    }
+
+    /// Strengths of the penalty.
+    pub fn lambdas(self) -> &'static [f64] {
+        match self {
+            Self::Smoke => &[0.0, 10.0],
+            _ => &LAMBDAS,
+        }
+    }
+
+    /// Learning rates tried for a seed, before a choice is made.
+    pub fn learning_rates(self, seed: u64) -> &'static [f64] {
+        match self {
+            Self::Smoke | Self::Quick => &[1e-3],
+            Self::Standard if seed > 0 => &[],
+            Self::Standard | Self::Paper => &LEARNING_RATES,
+        }
+    }
+
+    /// Epochs at most. Recurrence and attention cost some twenty times as much an epoch as the feedforward networks.
+    pub fn max_epochs(self, method: Method) -> usize {
+        let slow = matches!(method, Method::Transformer | Method::Gru | Method::Janossy | Method::SetTransformer);
+        match (self, slow) {
+            (Self::Smoke, _) => 2,
+            (Self::Quick, false) => 100,
+            (Self::Quick, true) => 15,
+            (Self::Standard, false) => 300,
+            (Self::Standard, true) => 60,
+            (Self::Paper, _) => 1000,
+        }
+    }
+
+    /// Training and validation examples, test examples.
+    pub fn examples(self) -> (usize, usize) {
+        match self {
+            Self::Smoke => (320, 100),
+            _ => (8000, 2000),
+        }
+    }
+
+    /// What a reader of a table must know.
+    pub fn describe(self) -> String {
+        let rates = match self {
+            Self::Smoke | Self::Quick => "learning rate 1e-3",
+            Self::Standard => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss on seed 0",
+            Self::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each seed",
+        };
+        let (fast, slow) = (self.max_epochs(Method::Cgreg), self.max_epochs(Method::Gru));
+        let epochs = if fast == slow {
+            format!("at most {fast} epochs")
+        } else {
+            format!("at most {fast} epochs ({slow} for recurrence and attention)")
+        };
+        format!(
+            "Budget {}: seeds 0 to {}, {} training examples, {rates}, {epochs}.",
+            self.name(),
+            self.seeds() - 1,
+            self.examples().0
+        )
+    }
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|budget| budget.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|budget| budget.name()).collect();
+            format!("unknown budget `{text}`; expected one of {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! The paper's tables, regenerated: which fits they need, and how records become tables.
+
+mod budget;
+mod printed;
+pub mod sequences;
+
+pub use budget::Budget;
+
+use std::ops::ControlFlow;
+
+use invar_nn::{End, Epoch};
+
+use crate::error::{Error, Result};
+use crate::fit::FitConfig;
+use crate::queue::{self, Stop};
+use crate::record::{Metrics, Record, Records};
+
+/// Runs every fit that is not recorded yet, in parallel, and records each as it ends. Stops early when asked.
+///
+/// `progress` hears of every fit that has ended: how many are done, of how many.
+pub fn run_missing(
+    configs: &[FitConfig],
+    records: &mut Records,
+    threads: usize,
+    stop: &Stop,
+    mut progress: impl FnMut(usize, usize, &Record),
+) -> Result<()> {
+    let missing: Vec<&FitConfig> = configs.iter().filter(|config| records.find(config).is_none()).collect();
+    let mut done = configs.len() - missing.len();
+    queue::run(
+        &missing,
+        threads,
+        stop,
+        |config| run_one(config, stop),
+        |_, outcome| {
+            // A fit cut short by a stop is not the fit that was asked for: it is run again next time.
+            let record = outcome?;
+            if record.end != End::Interrupted {
+                done += 1;
+                progress(done, configs.len(), &record);
+                records.add(record)?;
+            }
+            Ok(())
+        },
+    )
+}
+
+fn run_one(config: &FitConfig, stop: &Stop) -> Result<Record> {
+    let watch = |_: &Epoch| if stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let problem = config.data.problem(config.seed)?;
+    match config.run(&problem, watch) {
+        Err(Error::Network(invar_nn::Error::Diverged { .. })) => Ok(diverged(config, problem.chance)),
+        outcome => Ok(outcome?.record),
+    }
+}
+
+/// A fit whose loss left the numbers answers nothing, and says so in its record.
+fn diverged(config: &FitConfig, chance: f64) -> Record {
+    let nothing = Metrics { loss: f64::MAX, accuracy: 0.0 };
+    Record {
+        config: config.clone(),
+        parameters: 0,
+        epochs: 0,
+        best_epoch: 0,
+        end: End::MaxEpochs,
+        seconds: 0.0,
+        validation: nothing,
+        extrapolation: nothing,
+        consistency: None,
+        chance,
+        layer: None,
+        curve: Vec::new(),
+    }
+}

@@ -1,0 +1,81 @@
+//! `invar reproduce`: the paper's tables.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use invar_lab::record::{Record, Records};
+use invar_lab::reproduce::{run_missing, sequences};
+use invar_lab::table::Table;
+
+use crate::cli::{ReproduceArg, ReproduceArgs};
+use crate::output::{self, line};
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+    let ReproduceArg::Sequences = args.what;
+    let name = format!("sequences-{}", args.budget.name());
+    let path = args.results.join(format!("{name}.jsonl"));
+    let mut complete = true;
+    let records: Vec<Record> = if args.tables_only {
+        Records::read(&path)?
+    } else {
+        let threads = crate::prepare_fits(args.threads);
+        let mut records = Records::open(&path)?;
+        for stage in ["first seed and learning rates", "remaining seeds"] {
+            let fits = match stage {
+                "remaining seeds" => sequences::remaining_fits(args.budget, records.all()),
+                _ => sequences::first_fits(args.budget),
+            };
+            if fits.is_empty() {
+                continue;
+            }
+            let bar = bar(fits.len(), stage);
+            run_missing(&fits, &mut records, threads, &crate::STOP, |done, _, record| {
+                let what = format!("{} on {}", record.config.method.title(), record.config.data.name());
+                bar.set_position(done as u64);
+                bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation.accuracy));
+            })?;
+            bar.finish_and_clear();
+            complete &= fits.iter().all(|fit| records.find(fit).is_some());
+        }
+        records.all().to_vec()
+    };
+    let tables = sequences::tables(args.budget, &records);
+    for table in &tables {
+        write(args, &name, table)?;
+    }
+    if args.json {
+        output::json(&tables)?;
+    } else {
+        for table in &tables {
+            line(&format!("{}\n", table.text()))?;
+        }
+        let (count, folder) = (output::count(records.len(), "record"), args.results.display());
+        line(&format!("{count} in {}; tables in {folder}/{name}-*", path.display()))?;
+    }
+    if !complete {
+        anstream::eprintln!("stopped before the end: what was finished is recorded; run the same command again to go on");
+    }
+    Ok(ExitCode::from(u8::from(!complete)))
+}
+
+/// A bar with the time left, silent when nobody watches.
+pub(crate) fn bar(length: usize, what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {elapsed} elapsed, {eta} left  {msg}");
+    let bar = ProgressBar::new(length as u64);
+    if let Ok(style) = style {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.set_prefix(what.to_string());
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}
+
+fn write(args: &ReproduceArgs, name: &str, table: &Table) -> Result<()> {
+    let path = |ending: &str| args.results.join(format!("{name}-{}.{ending}", table.name));
+    output::write(&path("txt"), &(table.text() + "\n"))?;
+    output::write(&path("md"), &table.markdown())?;
+    output::write(&path("csv"), &table.csv())?;
+    output::write(&path("tex"), &table.latex())?;
+    output::write(&path("json"), &(serde_json::to_string_pretty(table)? + "\n"))
+}

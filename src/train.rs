@@ -1,0 +1,226 @@
+//! `invar train`: a network on a built-in task, and what it kept.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::{Result, anyhow};
+use invar_lab::cgreg::{self, LAMBDAS};
+use invar_lab::fit::{FitConfig, Method, USED};
+use invar_lab::problem::{Data, Problem};
+use invar_lab::queue;
+use invar_lab::record::Record;
+use invar_nn::{Head, PenaltyConfig, Proxy, Size};
+use serde::Serialize;
+
+use crate::cli::{HeadArg, PenaltyArg, TrainArgs};
+use crate::output::{self, line, strong};
+use crate::reproduce::bar;
+
+/// Most groups listed one by one.
+const SHOWN: usize = 12;
+
+#[derive(Serialize)]
+struct Answer {
+    task: &'static str,
+    chosen_lambda: f64,
+    chosen: Record,
+    plain: Record,
+    grid: Vec<Record>,
+    true_symmetry: Vec<usize>,
+}
+
+pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    let data = data(args)?;
+    let problem = data.problem(args.seed)?;
+    let fits = fits(args, data);
+    let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
+    let Some((plain, grid)) = records.split_last() else {
+        return Err(anyhow!("nothing was trained"));
+    };
+    let lambda = cgreg::choose(&grid.iter().collect::<Vec<_>>()).ok_or_else(|| anyhow!("nothing was trained"))?;
+    let chosen = grid.iter().find(|record| record.config.lambda.total_cmp(&lambda).is_eq());
+    let chosen = chosen.ok_or_else(|| anyhow!("nothing was trained"))?;
+    if args.json {
+        output::json(&Answer {
+            task: data.name(),
+            chosen_lambda: lambda,
+            chosen: chosen.clone(),
+            plain: plain.clone(),
+            grid: grid.to_vec(),
+            true_symmetry: problem.symmetry.iter().collect(),
+        })?;
+    } else {
+        line(&render(&data, &problem, chosen, plain, grid))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn data(args: &TrainArgs) -> Result<Data> {
+    let mut data = Data::by_name(&args.task)?;
+    if let Some(examples) = args.examples {
+        let sizes = data.sizes_mut();
+        sizes.examples = examples;
+        sizes.test = sizes.test.min(examples).max(1);
+    }
+    if let Some(length) = args.length {
+        match &mut data {
+            Data::Sequences(data) => data.length = length,
+            Data::Graphs(data) => data.nodes = length,
+        }
+    }
+    Ok(data)
+}
+
+/// The grid over lambda, then the plain network.
+fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
+    let penalty = match args.penalty {
+        PenaltyArg::Levels => {
+            PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
+        }
+        PenaltyArg::Violations => PenaltyConfig::Violations { temperature: args.temperature.unwrap_or(100.0) },
+    };
+    let head = match args.head {
+        HeadArg::Hidden => Head::Hidden,
+        HeadArg::Affine => Head::Affine,
+    };
+    let base = |method: Method| FitConfig {
+        penalty,
+        head,
+        learning_rate: args.rate,
+        max_epochs: args.epochs,
+        seed: args.seed,
+        ..FitConfig::new(data, method)
+    };
+    let lambdas = args.lambda.map_or_else(|| LAMBDAS.to_vec(), |lambda| vec![lambda]);
+    let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });
+    grid.chain([base(Method::Plain)]).collect()
+}
+
+/// Runs all fits, one to a core, under one bar that counts epochs.
+fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<Vec<Record>> {
+    let epochs: usize = fits.iter().map(|fit| fit.max_epochs).sum();
+    let bar = bar(epochs, "training");
+    let failure: Mutex<Option<invar_lab::Error>> = Mutex::new(None);
+    let mut records: Vec<Option<Record>> = vec![None; fits.len()];
+    // A stop lets every fit that has begun keep its best so far; fits that have not begun are trained for one epoch, so
+    // that there is something to say about each.
+    queue::run(
+        fits,
+        threads,
+        &queue::Stop::new(),
+        |fit| {
+            let outcome = fit.run(problem, |epoch| {
+                bar.inc(1);
+                let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
+                bar.set_message(format!("{} λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.method.title(), fit.lambda));
+                if crate::STOP.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            outcome.map(|outcome| outcome.record)
+        },
+        |k, outcome| {
+            match outcome {
+                Ok(record) => {
+                    bar.inc((record.config.max_epochs - record.epochs) as u64);
+                    records[k] = Some(record);
+                    Ok(())
+                }
+                Err(error) => {
+                    if let Ok(mut slot) = failure.lock() {
+                        *slot = Some(error);
+                    }
+                    Err(())
+                }
+            }
+        },
+    )
+    .ok();
+    bar.finish_and_clear();
+    if let Some(error) = failure.into_inner().ok().flatten() {
+        return Err(error.into());
+    }
+    records.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| anyhow!("stopped before every fit had begun"))
+}
+
+fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid: &[Record]) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let groups = problem.groups().len();
+    let mut text = vec![format!(
+        "{}: {}\n{} candidate symmetries; trained on {} examples of one environment, tested on {} of another\n",
+        strong(data.name()),
+        data.description(),
+        groups,
+        output::thousands(&problem.train.len()),
+        output::thousands(&problem.test.len()),
+    )];
+    if grid.len() > 1 {
+        let row = |record: &Record| {
+            let mark = if record.config.lambda.total_cmp(&chosen.config.lambda).is_eq() { "<- chosen" } else { "" };
+            let kept = record.layer.as_ref().map_or(0, |layer| layer.groups.iter().filter(|group| group.kept).count());
+            let figures = [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation.accuracy)];
+            figures.into_iter().chain([kept.to_string(), mark.to_string()]).collect::<Vec<_>>()
+        };
+        let rows: Vec<Vec<String>> = grid.iter().map(row).collect();
+        text.push(output::table(&["lambda", "validation %", "extrapolation %", "kept", ""], &rows, &[0, 1, 2, 3]));
+        text.push("chosen on validation accuracy alone: the largest lambda within 5 points of the best\n".into());
+    }
+    let consistency = |record: &Record| record.consistency.map_or("-".into(), percent);
+    let row = |name: &str, record: &Record| {
+        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation.accuracy));
+        vec![name.to_string(), inside, outside, consistency(record)]
+    };
+    let chance = vec!["most frequent answer".into(), String::new(), percent(problem.chance), String::new()];
+    let rows = vec![row("keeps symmetries (CG)", chosen), row("plain network", plain), chance];
+    text.push(output::table(&["", "same environment %", "other environment %", "pairs answered alike %"], &rows, &[1, 2, 3]));
+    text.push(String::new());
+    text.push(kept(problem, chosen));
+    text.push(levels(problem, chosen));
+    text.join("\n")
+}
+
+/// Which symmetries the layer kept, which it broke and by how much, and whether that is the truth.
+fn kept(problem: &Problem, record: &Record) -> String {
+    let Some(layer) = &record.layer else {
+        return String::new();
+    };
+    let (kept, broken): (Vec<_>, Vec<_>) = layer.groups.iter().partition(|group| group.kept);
+    let truly = |group: usize| problem.symmetry.contains(group);
+    let wrong = kept.iter().filter(|group| !truly(group.group)).count();
+    let missed = broken.iter().filter(|group| truly(group.group)).count();
+    let mut text = vec![format!(
+        "{}: kept {} of {} symmetries; {} that hold were lost, {} that do not hold were kept",
+        strong("symmetries"),
+        kept.len(),
+        layer.groups.len(),
+        missed,
+        wrong
+    )];
+    let mut worst = broken;
+    worst.sort_by(|a, b| b.violation.total_cmp(&a.violation));
+    for group in worst.iter().take(SHOWN) {
+        let truth = if truly(group.group) { "holds" } else { "does not hold" };
+        let name = problem.groups()[group.group].name();
+        text.push(format!("  broken  {name:14} by {:5.1} % of the weights  (in truth it {truth})", 100.0 * group.violation));
+    }
+    if worst.len() > SHOWN {
+        text.push(format!("  ... and {} more", worst.len() - SHOWN));
+    }
+    text.join("\n") + "\n"
+}
+
+/// The paper's figure of the penalty: subspaces by level, used or not.
+fn levels(problem: &Problem, record: &Record) -> String {
+    let Some(layer) = &record.layer else {
+        return String::new();
+    };
+    let total: f64 = layer.norms.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
+    let subspaces = problem.lattice.subspaces();
+    let mut text = vec![format!("{} by level, most invariant first (■ used, □ not):", strong("subspaces"))];
+    let mut norms = layer.norms.iter();
+    for level in subspaces.chunk_by(|a, b| a.level() == b.level()) {
+        let mark = |norm: &f64| if *norm > USED * total { '■' } else { '□' };
+        let marks: String = norms.by_ref().take(level.len()).map(mark).collect();
+        text.push(format!("  level {:4}  {marks}", level[0].level()));
+    }
+    text.join("\n")
+}
