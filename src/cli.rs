@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use invar_algebra::{Group, Mode, Shape, candidates};
+use invar_lab::reproduce::Budget;
 
 /// Train networks that keep every symmetry the data does not contradict.
 #[derive(Debug, Parser)]
@@ -18,6 +19,14 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Train on a built-in task, and tell which symmetries were kept and how the network extrapolates.
+    Train(TrainArgs),
+    /// Regenerate tables of the paper, with its figures beside ours.
+    Reproduce(ReproduceArgs),
+    /// List the built-in tasks.
+    Tasks(TasksArgs),
+    /// Measure training speed; one JSON line per workload.
+    Bench(BenchArgs),
     /// Tell what candidate symmetries are: orders, orbits, what they generate, which subsets are normal.
     Groups(GroupsArgs),
     /// Build the lattice of invariant subspaces of candidate symmetries, exactly.
@@ -132,6 +141,149 @@ pub(crate) struct LatticeArgs {
     /// Do not check the result.
     #[arg(long, conflicts_with = "certificate")]
     pub(crate) no_verify: bool,
+}
+
+/// Arguments of `invar train`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar train sum                     # the whole grid over lambda, about a minute\n  \
+    invar train even_minus_odd --lambda 10 --epochs 300\n  \
+    invar train edges                   # a graph task; invar tasks lists them all")]
+pub(crate) struct TrainArgs {
+    /// The task; `invar tasks` lists them.
+    pub(crate) task: String,
+
+    /// Strength of the penalty. Without it: a grid, and the paper's rule (the largest within 5 points of the best
+    /// validation accuracy).
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<f64>,
+
+    /// Which penalty.
+    #[arg(long, value_enum, default_value = "levels")]
+    pub(crate) penalty: PenaltyArg,
+
+    /// Temperature of the penalty's smooth indicator, at least 1 [default: 1, or 100 for violations].
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) temperature: Option<f64>,
+
+    /// What follows the CG layer.
+    #[arg(long, value_enum, default_value = "hidden")]
+    pub(crate) head: HeadArg,
+
+    /// Epochs at most.
+    #[arg(long, default_value_t = 150, value_name = "N")]
+    pub(crate) epochs: usize,
+
+    /// Learning rate of Adam.
+    #[arg(long, default_value_t = 1e-3, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) rate: f64,
+
+    /// Training and validation examples.
+    #[arg(long, value_name = "N")]
+    pub(crate) examples: Option<usize>,
+
+    /// Positions of a sequence, or nodes of a graph.
+    #[arg(long, value_name = "N")]
+    pub(crate) length: Option<usize>,
+
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+
+    /// Fits at once [default: number of cores].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `invar reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar reproduce sequences --budget quick        # about ten minutes on two cores\n  \
+    invar reproduce sequences --budget standard     # two hours; stop with Ctrl-C, run again to go on\n  \
+    invar reproduce sequences --budget standard --tables-only")]
+pub(crate) struct ReproduceArgs {
+    /// Which part of the paper.
+    #[arg(value_enum)]
+    pub(crate) what: ReproduceArg,
+
+    /// How much: smoke (seconds), quick (ten minutes), standard (two hours), paper (everything as printed).
+    #[arg(long, default_value = "quick", value_parser = parse_budget)]
+    pub(crate) budget: Budget,
+
+    /// Folder for records and tables.
+    #[arg(long, default_value = "results", value_name = "FOLDER")]
+    pub(crate) results: PathBuf,
+
+    /// Write tables from what is recorded; run nothing.
+    #[arg(long)]
+    pub(crate) tables_only: bool,
+
+    /// Fits at once [default: number of cores].
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+
+    /// Print the tables as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn parse_budget(text: &str) -> Result<Budget, String> {
+    text.parse()
+}
+
+/// What can be reproduced.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ReproduceArg {
+    /// Table 1, right half, and the appendix's two tables on sequences.
+    Sequences,
+}
+
+/// Arguments of `invar tasks`.
+#[derive(Debug, Args)]
+pub(crate) struct TasksArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `invar bench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  invar bench sequences --seconds 5")]
+pub(crate) struct BenchArgs {
+    /// What to measure.
+    #[arg(value_enum, default_value = "sequences")]
+    pub(crate) workload: WorkloadArg,
+
+    /// For how long.
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
+    pub(crate) seconds: f64,
+}
+
+/// What can be measured.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum WorkloadArg {
+    /// One training step of the CG sequence network, batch 128.
+    Sequences,
+}
+
+/// `--penalty`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PenaltyArg {
+    /// The paper's: counts subspaces from the most invariant level down to the least invariant one used.
+    Levels,
+    /// A smooth count of the candidate groups that the layer breaks.
+    Violations,
+}
+
+/// `--head`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum HeadArg {
+    /// One hidden layer, as published.
+    Hidden,
+    /// None.
+    Affine,
 }
 
 /// Arguments of `invar verify`.

@@ -1,20 +1,36 @@
 //! The command line: reads arguments, calls a crate, prints.
 
+mod bench;
 mod cli;
 mod groups;
 mod lattice;
 mod output;
+mod reproduce;
+mod tasks;
+mod train;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use invar_lab::queue::Stop;
 
 use cli::{Cli, Command};
+
+// The default allocator returns large buffers to the system after every step: page faults cost up to a third of training.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Set by Ctrl-C.
+static STOP: Stop = Stop::new();
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
+        Command::Train(args) => train::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Tasks(args) => tasks::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Groups(args) => groups::run(&args),
         Command::Lattice(args) => lattice::run(&args),
         Command::Verify(args) => verify::run(&args),
@@ -24,4 +40,18 @@ fn main() -> ExitCode {
         }
     };
     outcome.unwrap_or_else(|error| output::report(&error))
+}
+
+/// Makes Ctrl-C stop fits in an orderly way, and fits run one to a core.
+fn prepare_fits(threads: Option<usize>) -> usize {
+    // A second Ctrl-C ends the program at once.
+    let _ = ctrlc::set_handler(|| {
+        if STOP.is_stopped() {
+            std::process::exit(130);
+        }
+        STOP.stop();
+    });
+    // The matrices are small: splitting one product over cores costs more than it gains.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1)
 }

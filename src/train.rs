@@ -9,7 +9,7 @@ use invar_lab::cgreg::{self, LAMBDAS};
 use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
-use invar_lab::record::Record;
+use invar_lab::record::{KeptGroup, Record};
 use invar_nn::{Head, PenaltyConfig, Proxy, Size};
 use serde::Serialize;
 
@@ -183,7 +183,7 @@ fn kept(problem: &Problem, record: &Record) -> String {
     let Some(layer) = &record.layer else {
         return String::new();
     };
-    let (kept, broken): (Vec<_>, Vec<_>) = layer.groups.iter().partition(|group| group.kept);
+    let (kept, broken): (Vec<KeptGroup>, Vec<KeptGroup>) = layer.groups.iter().partition(|group| group.kept);
     let truly = |group: usize| problem.symmetry.contains(group);
     let wrong = kept.iter().filter(|group| !truly(group.group)).count();
     let missed = broken.iter().filter(|group| truly(group.group)).count();

@@ -1,17 +1,25 @@
-//! Experiments, records and reports.
+//! Learners, experiments, records and reports: where networks meet tasks.
+//!
+//! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it) -> [`record`] (one line per fit) -> [`cgreg`]
+//! (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`] (what people look at).
 
+mod error;
 pub mod files;
-pub mod diagram {
-    //! stub during development
-    #[derive(Default)]
-    pub struct DiagramOptions {
-        pub eigenspaces: bool,
-        pub title: Option<String>,
-    }
-    pub fn svg(_: &invar_algebra::Lattice, _: &DiagramOptions) -> String {
-        String::new()
-    }
-    pub fn html(_: &invar_algebra::Lattice, _: &DiagramOptions) -> String {
-        String::new()
-    }
-}
+pub mod queue;
+pub mod stats;
+
+pub mod problem;
+
+pub mod record;
+
+pub mod fit;
+
+pub mod cgreg;
+
+pub mod reproduce;
+pub mod speed;
+
+pub mod diagram;
+pub mod table;
+
+pub use error::{Error, Result};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use invar_algebra::{Group, Lattice, Tolerance};
+
 use crate::{Error, Result};
 
 /// One subspace B(M) with an orthonormal basis.
@@ -27,6 +29,17 @@ pub struct Bases {
 }
 
 impl Bases {
+    /// The subspaces of a lattice.
+    pub fn of(lattice: &Lattice) -> Self {
+        let dim = lattice.shape().len();
+        let block = |subspace: &invar_algebra::Subspace| Block {
+            level: subspace.level(),
+            set: subspace.set().iter().collect(),
+            vectors: subspace.basis().iter().map(|v| v.to_dense(dim, 0.0)).collect(),
+        };
+        Self { dim, groups: lattice.groups().len(), blocks: lattice.subspaces().iter().map(block).collect() }
+    }
+
     /// The lattice of all transpositions of `n` positions (Appendix F.3): the constant vector at level n(n-1)/2, then for
     /// each position but the last the vector that is constant except there and orthogonal to the constants.
     pub fn sequence(n: usize) -> Self {
@@ -87,6 +100,24 @@ pub struct Reynolds {
 }
 
 impl Reynolds {
+    /// The operators of candidate groups, which act on tensors of one shape.
+    pub fn of(groups: &[Group]) -> Result<Self> {
+        let dim = groups.first().map_or(0, |group| group.shape().len());
+        let matrix = |group: &Group| -> Result<Vec<f64>> {
+            let operator = invar_algebra::Reynolds::new(group, &Tolerance::default())?;
+            let mut rows = vec![0.0; dim * dim];
+            let mut column = vec![0.0; dim];
+            for j in 0..dim {
+                column.fill(0.0);
+                column[j] = 1.0;
+                operator.apply(&mut column);
+                (0..dim).for_each(|i| rows[i * dim + j] = column[i]);
+            }
+            Ok(rows)
+        };
+        Ok(Self { dim, matrices: groups.iter().map(matrix).collect::<Result<_>>()? })
+    }
+
     /// The transpositions of `n` positions in lexicographic order: (0,1), (0,2), ..., (n-2,n-1).
     pub fn swaps(n: usize) -> Self {
         let average = |(i, j): (usize, usize)| {
@@ -154,6 +185,21 @@ mod tests {
                     assert_eq!(moved < 1e-20, block.set.contains(&g), "group {g}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_lattice_gives_the_same_bases_and_operators() {
+        let shape: invar_algebra::Shape = "6".parse().unwrap();
+        let groups = invar_algebra::candidates(&shape, ["swaps(0)"]).unwrap();
+        assert_eq!(Reynolds::of(&groups).unwrap(), Reynolds::swaps(6));
+        let lattice = Lattice::new(groups, &invar_algebra::Options::default()).unwrap();
+        let (found, expected) = (Bases::of(&lattice), Bases::sequence(6));
+        found.check().unwrap();
+        assert_eq!(found.blocks.len(), expected.blocks.len());
+        for (a, b) in found.blocks.iter().zip(&expected.blocks) {
+            assert_eq!((a.level, &a.set), (b.level, &b.set));
+            assert!(a.vectors[0].iter().zip(&b.vectors[0]).all(|(x, y)| (x - y).abs() < 1e-12));
         }
     }
 

@@ -18,6 +18,9 @@ pub enum Error {
         /// What was given.
         got: String,
     },
+    /// A group could not be turned into an operator.
+    #[error(transparent)]
+    Algebra(#[from] invar_algebra::Error),
     /// A setting is outside its range.
     #[error("{name} should be {expected}, but is {got}")]
     Setting {
