@@ -156,7 +156,7 @@ fn render(answer: &Answer, groups: &[Group]) -> String {
     let mut text = vec![format!(
         "shape {}: {}, {}\n",
         answer.shape,
-        if answer.entries == 1 { "1 entry".into() } else { format!("{} entries", output::thousands(&answer.entries)) },
+        output::entries(answer.entries),
         count(answer.groups.len(), "candidate group")
     )];
     let orbits = |n: Option<usize>| n.map_or("-".to_string(), |n| output::thousands(&n));
@@ -184,9 +184,8 @@ fn render(answer: &Answer, groups: &[Group]) -> String {
     };
     if !whole.is_empty() {
         let orbits = answer.together.orbits.map_or(String::new(), |n| format!(", with {}", count(n, "orbit")));
-        text.push(format!("{whole}{orbits}"));
+        text.push(format!("{whole}{orbits}\n"));
     }
-    text.push(String::new());
 
     text.push(strong("Normal in the whole?") + " (Theorem 2: invariance to a normal subgroup is counterfactual invariance)");
     let set_name = |n: &Normality| format!("{{{}}}", n.names.join(", "));

@@ -133,7 +133,7 @@ fn answer(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeAr
 fn render(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeArgs) -> String {
     let d = lattice.shape().len();
     let m = lattice.groups().len();
-    let mut text = vec![format!("shape {}: {} entries, {}\n", lattice.shape(), thousands(&d), count(m, "candidate group"))];
+    let mut text = vec![format!("shape {}: {}, {}\n", lattice.shape(), output::entries(d), count(m, "candidate group"))];
     if args.eigenspaces {
         text.push(eigenspaces(lattice));
     }

@@ -92,6 +92,11 @@ pub(crate) fn order(n: &impl ToString) -> String {
     if digits.len() <= 15 { thousands(&digits) } else { format!("{}.{}e{}", &digits[..1], &digits[1..4], digits.len() - 1) }
 }
 
+/// "1 entry", "27 entries".
+pub(crate) fn entries(n: usize) -> String {
+    if n == 1 { "1 entry".into() } else { format!("{} entries", thousands(&n)) }
+}
+
 /// "1 group", "2 groups".
 pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{} {what}{}", thousands(&n), if n == 1 { "" } else { "s" })

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use invar_algebra::Certificate;
 
 use crate::cli::VerifyArgs;
@@ -14,7 +14,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let text = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {shown}"))?;
     let claimed: Certificate = serde_json::from_str(&text)
         .with_context(|| format!("{shown} is not a certificate written by `invar lattice --certificate`"))?;
-    let found = claimed.recheck()?;
+    // What is wrong inside a file is a failure of the file, not of the command line: no usage error.
+    let found = claimed.recheck().map_err(|error| anyhow!("{shown}: {error}"))?;
     if args.json {
         output::json(&found.checks)?;
     } else {

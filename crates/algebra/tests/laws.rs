@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use invar_algebra::{
-    Action, Candidate, Certificate, Generator, Group, GroupSet, IBig, Kind, Lattice, Mode, Number, Options, Orbits, Permutation,
-    RBig, Reynolds, Shape, SignedPermutation, Tolerance, candidates,
+    Action, Candidate, Certificate, Generator, Group, GroupRecord, GroupSet, IBig, Kind, Lattice, Mode, Number, Options, Orbits,
+    Permutation, RBig, Reynolds, Shape, SignedPermutation, SubspaceRecord, Tolerance, VectorRecord, candidates,
 };
 use proptest::prelude::*;
 
@@ -279,9 +279,59 @@ fn a_tampered_certificate_is_caught() {
     let mut damaged = good.clone();
     damaged.subspaces[0].vectors[0].values[0] = "seven".into();
     assert!(damaged.recheck().unwrap_err().to_string().contains("`seven` is not a number"));
-    let mut beyond = good;
+    let mut beyond = good.clone();
     beyond.subspaces[0].vectors[0].entries[0] = 99;
     assert!(beyond.recheck().unwrap_err().to_string().contains("does not fit shape 3x3"));
+    let mut twice = good;
+    twice.subspaces.push(twice.subspaces[0].clone());
+    assert!(twice.recheck().unwrap_err().to_string().contains("two subspaces name the same groups"));
+}
+
+/// Entries, and the values there.
+type Sparse<'a> = (&'a [u32], &'a [i32]);
+/// M, and vectors claimed to span B(M).
+type Claim<'a> = (&'a [usize], &'a [Sparse<'a>]);
+
+/// A certificate for one candidate with one generator.
+fn certificate(shape: &str, generator: &str, subspaces: &[Claim]) -> Certificate {
+    let vector = |&(entries, values): &Sparse| VectorRecord {
+        entries: entries.to_vec(),
+        values: values.iter().map(ToString::to_string).collect(),
+    };
+    let record = |(groups, vectors): &Claim| SubspaceRecord {
+        groups: groups.iter().copied().collect(),
+        dimension: vectors.len(),
+        vectors: vectors.iter().map(vector).collect(),
+    };
+    Certificate {
+        shape: shape.parse().unwrap(),
+        mode: Mode::Paper,
+        groups: vec![GroupRecord { name: "g".into(), generators: vec![generator.into()] }],
+        subspaces: subspaces.iter().map(record).collect(),
+        checks: Vec::new(),
+    }
+}
+
+#[test]
+fn a_certificate_cannot_hide_a_false_claim_in_its_layout() {
+    let fails = |claim: Certificate, law: &str| {
+        let found = claim.recheck().unwrap();
+        assert!(found.checks.iter().any(|c| !c.holds() && c.law.contains(law)), "{law}: {:#?}", found.checks);
+    };
+    // g exchanges 0 and 1 and negates 2. The sum of the first and the last vector is invariant; the one between separates them.
+    let apart: &[Sparse] = &[(&[0, 1], &[1, 0]), (&[2], &[1]), (&[0, 1], &[0, 1])];
+    fails(certificate("3", "[1,0,-2]", &[(&[], apart)]), "no nonzero vector of B(M)");
+    // The smaller set first: it is still not orthogonal to the larger one.
+    let oblique: &[Claim] = &[(&[], &[(&[0, 1], &[1, 0])]), (&[0], &[(&[0, 1], &[1, 1])])];
+    fails(certificate("2", "[1,0]", oblique), "orthogonal to B(N)");
+    // Parts with as many entries as the tensor that still miss one of them.
+    let overlap: &[Sparse] = &[(&[0, 1], &[1, 0]), (&[0, 1], &[0, 1]), (&[0], &[1])];
+    fails(certificate("3", "[-0,-1,-2]", &[(&[], overlap)]), "sum to d");
+    // One entry listed twice in place of two.
+    let doubled: &[Sparse] = &[(&[0, 0], &[1, 0]), (&[0, 0], &[0, 1])];
+    assert!(certificate("2", "[-0,-1]", &[(&[], doubled)]).recheck().is_err());
+    let honest: &[Claim] = &[(&[], &[(&[0, 1], &[1, -1])]), (&[0], &[(&[0, 1], &[1, 1])])];
+    assert!(certificate("2", "[1,0]", honest).recheck().unwrap().holds());
 }
 
 #[test]

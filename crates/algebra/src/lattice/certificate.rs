@@ -144,10 +144,13 @@ impl Certificate {
                     record.vectors.len()
                 )));
             }
-            if record.vectors.iter().any(|v| v.entries.len() != v.values.len() || v.entries.iter().any(|&e| e as usize >= d)) {
+            if subspaces.iter().any(|earlier: &Subspace| earlier.set == record.groups) {
+                return Err(damaged("two subspaces name the same groups".into()));
+            }
+            if !record.vectors.iter().all(|v| v.fits(d)) {
                 return Err(damaged(format!("a vector does not fit shape {}", self.shape)));
             }
-            subspaces.push(if real { record.real_subspace() } else { record.exact_subspace() }.map_err(damaged)?);
+            subspaces.push(if real { record.real_subspace(d) } else { record.exact_subspace() }.map_err(damaged)?);
         }
         let options = Options { mode: self.mode, ..Options::default() };
         Ok(Lattice { groups, options, subspaces, gap: real.then_some(f64::NAN) }.verify())
@@ -205,9 +208,11 @@ impl SubspaceRecord {
         ))
     }
 
-    fn real_subspace(&self) -> std::result::Result<Subspace, String> {
+    fn real_subspace(&self, d: usize) -> std::result::Result<Subspace, String> {
         let read = |v: &VectorRecord| v.read(|text| text.parse::<f64>().ok().filter(|x| x.is_finite()));
-        let basis = share_entries(self.vectors.iter().map(read).collect::<std::result::Result<_, _>>()?);
+        let all: Arc<[u32]> = (0..d as u32).collect();
+        let whole = |v: SparseVector<f64>| SparseVector { entries: all.clone(), values: v.to_dense(d, 0.0) };
+        let basis = self.vectors.iter().map(|v| read(v).map(whole)).collect::<std::result::Result<_, _>>()?;
         Ok(Subspace { set: self.groups.clone(), exact: Vec::new(), basis })
     }
 }
@@ -217,6 +222,12 @@ impl VectorRecord {
         Self { entries: v.entries.to_vec(), values: v.values.iter().map(ToString::to_string).collect() }
     }
 
+    /// Whether there is one value per entry, and the entries are ascending indices of a tensor of d entries.
+    fn fits(&self, d: usize) -> bool {
+        let ascending = self.entries.windows(2).all(|pair| pair[0] < pair[1]);
+        self.entries.len() == self.values.len() && ascending && self.entries.last().is_none_or(|&last| (last as usize) < d)
+    }
+
     fn read<T>(&self, parse: impl Fn(&str) -> Option<T>) -> std::result::Result<SparseVector<T>, String> {
         let value = |text: &String| parse(text).ok_or_else(|| format!("`{text}` is not a number"));
         let values = self.values.iter().map(value).collect::<std::result::Result<_, _>>()?;
@@ -224,8 +235,10 @@ impl VectorRecord {
     }
 }
 
-/// Lets consecutive vectors on the same entries share their list, as the builder does.
+/// Brings vectors on the same entries together and lets them share their list, as the builder does: the checks look at
+/// each such part as a whole.
 fn share_entries<T>(mut vectors: Vec<SparseVector<T>>) -> Vec<SparseVector<T>> {
+    vectors.sort_by(|a, b| a.entries.cmp(&b.entries));
     for k in 1..vectors.len() {
         if vectors[k].entries == vectors[k - 1].entries {
             vectors[k].entries = vectors[k - 1].entries.clone();
@@ -358,8 +371,8 @@ impl Checker<'_> {
     fn orthogonal_to_supersets(&self) -> Check {
         let mut check = Check::new("B(M) is orthogonal to B(N) for every strict superset N of M", self.exact);
         let subspaces = &self.lattice.subspaces;
-        for (k, lower) in subspaces.iter().enumerate() {
-            for upper in subspaces[..k].iter().filter(|upper| lower.set.is_strict_subset(&upper.set)) {
+        for lower in subspaces {
+            for upper in subspaces.iter().filter(|upper| lower.set.is_strict_subset(&upper.set)) {
                 let orthogonal = if self.exact {
                     pairs(&lower.exact, &upper.exact).all(|(a, b)| sparse_dot(a, b).is_zero())
                 } else {
@@ -395,8 +408,9 @@ impl Checker<'_> {
                 });
                 by_part[place].1.push(v.values.clone());
             }
-            let disjoint = by_part.iter().map(|(entries, _)| entries.len()).sum::<usize>() == d;
-            check.case(disjoint, || "the parts of the tensor overlap or miss an entry".into());
+            let mut covered = vec![0u32; d];
+            by_part.iter().flat_map(|(entries, _)| entries.iter()).for_each(|&entry| covered[entry as usize] += 1);
+            check.case(covered.iter().all(|&times| times == 1), || "the parts of the tensor overlap or miss an entry".into());
             by_part.iter().map(|(_, vectors)| modular::rank(vectors)).sum()
         } else {
             let rows: Vec<Vec<f64>> = self.lattice.subspaces.iter().flat_map(|s| &s.basis).map(|v| v.to_dense(d, 0.0)).collect();
