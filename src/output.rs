@@ -25,8 +25,23 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         let before = text[..*position].chars().count();
         anstream::eprintln!("  {text}\n  {}{ERROR}^{ERROR:#}", " ".repeat(before));
     }
-    let failed = matches!(error.downcast_ref(), Some(Error::TooManySets { .. } | Error::AmbiguousRank { .. }) | None);
-    ExitCode::from(if failed { 1 } else { 2 })
+    ExitCode::from(if is_usage(error) { 2 } else { 1 })
+}
+
+/// Whether the user asked for something that cannot be, rather than something that went wrong.
+fn is_usage(error: &anyhow::Error) -> bool {
+    fn algebra(error: &Error) -> bool {
+        !matches!(error, Error::TooManySets { .. } | Error::AmbiguousRank { .. })
+    }
+    fn lab(error: &invar_lab::Error) -> bool {
+        match error {
+            invar_lab::Error::Algebra(error) => algebra(error),
+            invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } => true,
+            invar_lab::Error::Network(error) => matches!(error, invar_nn::Error::Setting { .. }),
+            _ => false,
+        }
+    }
+    error.downcast_ref().is_some_and(algebra) || error.downcast_ref().is_some_and(lab)
 }
 
 /// Prints what is odd about a list of candidates.

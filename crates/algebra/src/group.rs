@@ -197,7 +197,7 @@ impl Group {
         let small: Vec<Permutation> = self
             .generators
             .iter()
-            .map(|g| faithful.reduce(g).ok_or_else(|| "a generator leaves the orbits of the unit vectors".to_string()))
+            .map(|g| faithful.reduce(g).ok_or_else(|| "to the precision given, the generators do not permute a finite set of vectors; write more digits, or fractions".to_string()))
             .collect::<std::result::Result<_, _>>()?;
         let chain = Chain::new(faithful.points(), &small);
         Ok((faithful, chain))

@@ -6,7 +6,9 @@ use std::path::Path;
 /// Writes to a temporary file beside `path`, then renames it into place.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder)?;
+    let made = tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder);
+    // The error names the temporary file, which means nothing to the user: keep only what went wrong.
+    let mut file = made.map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
     // Temporary files are private; a result is an ordinary file, readable as far as the folder allows.

@@ -3,7 +3,7 @@
 use burn::tensor::{Tensor, activation};
 use serde::{Deserialize, Serialize};
 
-/// The nonlinearity sigma of Eq. 11.
+/// The nonlinearity sigma of Eq. 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {

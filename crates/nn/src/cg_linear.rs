@@ -1,4 +1,4 @@
-//! The CG-invariant layer (Eq. 11): neurons whose weights are learned combinations of invariant subspaces.
+//! The CG-invariant layer (Eq. 10): neurons whose weights are learned combinations of invariant subspaces.
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
@@ -19,7 +19,7 @@ pub enum Bias {
     /// One for the whole layer, as published.
     #[default]
     Single,
-    /// One per neuron, b_h of Eq. 11.
+    /// One per neuron, b_h of Eq. 10.
     PerNeuron,
 }
 
@@ -129,14 +129,14 @@ pub(crate) fn constants(layout: &Layout, vectors: &[Vec<f64>]) -> (Vec<f32>, Vec
     (basis, layout.blocks.iter().flat_map(member).collect())
 }
 
-/// Neurons sigma(x^T sum_M B(M) omega(M, h) + b) (Eq. 11).
+/// Neurons sigma(x^T sum_M B(M) omega(M, h) + b) (Eq. 10).
 ///
 /// Where:
 /// - B(M): columns of `basis`, fixed;
 /// - omega(M, .): the rows of `coefficients` that [`Layout`] assigns to M, trained.
 #[derive(Module, Debug)]
 pub struct CgLinear {
-    /// Omega (Eq. 10), `[rank, features * neurons]`.
+    /// Omega (Eq. 9), `[rank, features * neurons]`.
     pub coefficients: Param<Tensor<2>>,
     /// `[1]` or `[neurons]`.
     pub bias: Option<Param<Tensor<1>>>,

@@ -1,4 +1,4 @@
-//! The one training loop: minimises loss + lambda * penalty (Eq. 12's objective), keeps the weights with the best
+//! The one training loop: minimises loss + lambda * penalty (Eq. 11), keeps the weights with the best
 //! validation loss plus penalty, and stops when patience runs out.
 
 use std::ops::ControlFlow;

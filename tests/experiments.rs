@@ -1,0 +1,152 @@
+//! Training and reproduction with the real binary, on data small enough for seconds.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+
+/// Runs the binary, expects an exit code, returns standard output and error.
+fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+    assert!(!err.contains("panicked"), "{args:?}\n{err}");
+    (out, err)
+}
+
+const SMOKE: [&str; 6] = ["reproduce", "sequences", "--budget", "smoke", "--results", "out"];
+/// Four tasks; two lambdas and eight other methods, one seed and one learning rate each.
+const SMOKE_FITS: usize = 40;
+
+#[test]
+fn reproduction_records_every_fit_once_and_writes_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &SMOKE, 0);
+    assert!(out.contains("Table 1, right half") && out.contains("FF + CG-reg.") && out.contains("[71.85±26.61]"), "{out}");
+    let records = folder.path().join("out/sequences-smoke.jsonl");
+    let first = std::fs::read_to_string(&records).unwrap();
+    assert_eq!(first.lines().count(), SMOKE_FITS);
+    for ending in ["txt", "md", "csv", "tex", "json"] {
+        for table in ["table1_sequences", "sequences_models", "sequences_lambda"] {
+            let path = folder.path().join(format!("out/sequences-smoke-{table}.{ending}"));
+            assert!(std::fs::metadata(&path).is_ok_and(|file| file.len() > 100), "{}", path.display());
+        }
+    }
+    // A second run has nothing to do, and changes nothing.
+    expect(folder.path(), &SMOKE, 0);
+    assert_eq!(std::fs::read_to_string(&records).unwrap(), first);
+
+    // A torn last line, left by a run that was killed, is dropped; the missing fits give the same results on one thread.
+    let whole: Vec<&str> = first.lines().take(30).collect();
+    std::fs::write(&records, whole.join("\n") + "\n" + &first.lines().nth(30).unwrap()[..50]).unwrap();
+    expect(folder.path(), &[&SMOKE[..], &["--threads", "1"]].concat(), 0);
+    assert_eq!(without_time(&std::fs::read_to_string(&records).unwrap()), without_time(&first));
+}
+
+/// Records in a fixed order, wall time left out.
+fn without_time(text: &str) -> Vec<String> {
+    let strip = |line: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record.as_object_mut().unwrap().remove("seconds");
+        record.to_string()
+    };
+    let mut lines: Vec<String> = text.lines().map(strip).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn records_that_cannot_be_used_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    let records = folder.path().join("out/sequences-smoke.jsonl");
+    let foreign = "{\"not\": \"a record\"}\n";
+    std::fs::write(&records, foreign).unwrap();
+    let (_, err) = expect(folder.path(), &SMOKE, 1);
+    assert!(err.contains("sequences-smoke.jsonl, line 1: not a record"), "{err}");
+    assert_eq!(std::fs::read_to_string(&records).unwrap(), foreign);
+
+    std::fs::remove_file(&records).unwrap();
+    let file = std::fs::File::create(&records).unwrap();
+    file.lock().unwrap();
+    let (_, err) = expect(folder.path(), &SMOKE, 1);
+    assert!(err.contains("another run is writing"), "{err}");
+    drop(file);
+
+    let (_, err) = expect(folder.path(), &["reproduce", "sequences", "--results", "nowhere", "--tables-only"], 1);
+    assert!(err.contains("cannot read nowhere"), "{err}");
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(cargo_bin!("invar")).current_dir(folder.path()).args(SMOKE).spawn().unwrap();
+    let records = folder.path().join("out/sequences-smoke.jsonl");
+    let lines = || std::fs::read_to_string(&records).map_or(0, |text| text.lines().count());
+    let start = Instant::now();
+    while lines() < 3 && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(lines() >= 3);
+    expect(folder.path(), &SMOKE, 0);
+    assert_eq!(lines(), SMOKE_FITS);
+}
+
+const SMALL: [&str; 10] = ["train", "sum", "--examples", "400", "--epochs", "3", "--lambda", "100", "--length", "4"];
+
+#[test]
+fn training_tells_what_was_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &SMALL, 0);
+    for part in ["6 candidate symmetries", "plain network", "same environment %", "symmetries: kept", "level    6", "level    3"] {
+        assert!(out.contains(part), "{part} in\n{out}");
+    }
+    let json = |extra: &[&str]| {
+        let (out, _) = expect(folder.path(), &[&SMALL[..], extra].concat(), 0);
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let answer = json(&["--json"]);
+    assert_eq!(answer["chosen_lambda"], 100.0);
+    assert_eq!(answer["true_symmetry"].as_array().unwrap().len(), 6);
+    assert_eq!(answer["chosen"]["layer"]["groups"].as_array().unwrap().len(), 6);
+    assert_eq!(answer["chosen"]["validation"], json(&["--json", "--threads", "1"])["chosen"]["validation"]);
+
+    let graph = ["train", "edges", "--examples", "300", "--epochs", "2", "--lambda", "1", "--length", "4"];
+    assert!(expect(folder.path(), &graph, 0).0.contains("6 candidate symmetries"));
+    let violations = [&SMALL[..], &["--penalty", "violations", "--head", "affine", "--schedule", "one-cycle"]].concat();
+    assert!(expect(folder.path(), &violations, 0).0.contains("symmetries: kept"));
+}
+
+#[test]
+fn wrong_requests_are_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str], part: &str| {
+        let (_, err) = expect(folder.path(), args, 2);
+        assert!(err.starts_with("error: ") && err.contains(part), "{args:?}: {err}");
+    };
+    refused(&["train", "summ"], "did you mean");
+    refused(&["train", "sum", "--length", "0"], "length");
+    refused(&["train", "sum", "--examples", "0"], "examples");
+    refused(&["train", "sum", "--epochs", "0"], "number of epochs should be at least 1, but is 0");
+    refused(&["train", "sum", "--lambda", "-1"], "lambda should be a number of at least 0, but is -1");
+    refused(&["train", "sum", "--lambda", "nan"], "lambda should be");
+    refused(&["train", "sum", "--lambda", "1", "--temperature", "0.5"], "temperature should be a number of at least 1");
+    refused(&["train", "sum", "--lambda", "1", "--rate", "-1"], "rate");
+    refused(&["train"], "required");
+    refused(&["reproduce", "sequences", "--budget", "huge"], "unknown budget `huge`");
+    refused(&["reproduce", "images"], "invalid value 'images'");
+}
+
+#[test]
+fn bench_prints_one_json_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &["bench", "sequences", "--seconds", "0.2"], 0);
+    let line: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(line["workload"], "sequences:table");
+    assert!(line["rate"].as_f64().unwrap() > 1.0);
+    assert!(expect(folder.path(), &["tasks"], 0).0.contains("even_minus_odd"));
+    assert!(expect(folder.path(), &["tasks", "--json"], 0).0.contains("\"in_paper\": true"));
+}
