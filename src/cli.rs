@@ -1,5 +1,6 @@
 //! What can be asked for.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -119,8 +120,8 @@ pub(crate) struct LatticeArgs {
     pub(crate) vectors: bool,
 
     /// Most closed sets of candidates to visit.
-    #[arg(long, default_value_t = 4096, value_name = "N")]
-    pub(crate) cap: usize,
+    #[arg(long, default_value = "4096", value_name = "N")]
+    pub(crate) cap: NonZeroUsize,
 
     /// Print JSON (schema in docs/json.md).
     #[arg(long)]
@@ -181,7 +182,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum, default_value = "constant")]
     pub(crate) schedule: ScheduleArg,
 
-    /// Training and validation examples.
+    /// Training and validation examples; at most as many are used for the test.
     #[arg(long, value_name = "N")]
     pub(crate) examples: Option<usize>,
 

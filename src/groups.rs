@@ -96,8 +96,7 @@ fn subsets(groups: &[Group], asked: &[String]) -> Result<Vec<GroupSet>> {
             Error::Candidates(format!("--subset: no candidate is called `{}`; there are {}", name.trim(), names.join(", ")))
         })
     };
-    let subset =
-        |text: &String| text.split('+').filter(|name| !name.trim().is_empty()).map(find).collect::<Result<GroupSet, _>>();
+    let subset = |text: &String| text.split('+').map(find).collect::<Result<GroupSet, _>>();
     Ok(asked.iter().map(subset).collect::<Result<_, _>>()?)
 }
 

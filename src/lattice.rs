@@ -63,7 +63,7 @@ impl VectorAnswer {
 
 pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
     let groups = args.candidates.groups()?;
-    let options = Options { mode: args.mode.into(), cap: args.cap, ..Options::default() };
+    let options = Options { mode: args.mode.into(), cap: args.cap.get(), ..Options::default() };
     let lattice = Lattice::new(groups, &options)?;
     let certificate = (!args.no_verify).then(|| lattice.verify());
 

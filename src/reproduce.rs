@@ -15,7 +15,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let ReproduceArg::Sequences = args.what;
     let name = format!("sequences-{}", args.budget.name());
     let path = args.results.join(format!("{name}.jsonl"));
-    let mut complete = true;
     let records: Vec<Record> = if args.tables_only {
         Records::read(&path)?
     } else {
@@ -36,7 +35,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
                 bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation.accuracy));
             })?;
             bar.finish_and_clear();
-            complete &= fits.iter().all(|fit| records.find(fit).is_some());
         }
         records.all().to_vec()
     };
@@ -53,10 +51,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         let (count, folder) = (output::count(records.len(), "record"), args.results.display());
         line(&format!("{count} in {}; tables in {folder}/{name}-*", path.display()))?;
     }
-    if !complete {
-        anstream::eprintln!("stopped before the end: what was finished is recorded; run the same command again to go on");
+    let missing = sequences::missing(args.budget, &records);
+    if missing > 0 {
+        let fits = output::count(missing, "fit");
+        anstream::eprintln!("{fits} still missing; what was finished is recorded, run without --tables-only to go on");
     }
-    Ok(ExitCode::from(u8::from(!complete)))
+    Ok(ExitCode::from(u8::from(missing > 0 && !args.tables_only)))
 }
 
 /// A bar with the time left, silent when nobody watches.

@@ -10,7 +10,7 @@ use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{Head, PenaltyConfig, Proxy, Schedule, Size};
+use invar_nn::{End, Head, PenaltyConfig, Proxy, Schedule, Size};
 use serde::Serialize;
 
 use crate::cli::{HeadArg, PenaltyArg, ScheduleArg, TrainArgs};
@@ -53,7 +53,14 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     } else {
         line(&render(&data, &problem, chosen, plain, grid))?;
     }
-    Ok(ExitCode::SUCCESS)
+    let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
+    if cut > 0 {
+        anstream::eprintln!(
+            "stopped early: {} had not finished, and what is shown is their best so far",
+            output::count(cut, "fit")
+        );
+    }
+    Ok(ExitCode::from(u8::from(cut > 0)))
 }
 
 fn data(args: &TrainArgs) -> Result<Data> {

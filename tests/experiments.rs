@@ -85,7 +85,7 @@ fn a_killed_run_goes_on_where_it_was() {
     let records = folder.path().join("out/sequences-smoke.jsonl");
     let lines = || std::fs::read_to_string(&records).map_or(0, |text| text.lines().count());
     let start = Instant::now();
-    while lines() < 3 && start.elapsed() < Duration::from_secs(120) {
+    while lines() < 3 && start.elapsed() < Duration::from_mins(2) {
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();
@@ -101,7 +101,8 @@ const SMALL: [&str; 10] = ["train", "sum", "--examples", "400", "--epochs", "3",
 fn training_tells_what_was_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (out, _) = expect(folder.path(), &SMALL, 0);
-    for part in ["6 candidate symmetries", "plain network", "same environment %", "symmetries: kept", "level    6", "level    3"] {
+    for part in ["6 candidate symmetries", "plain network", "same environment %", "symmetries: kept", "level    6", "level    3"]
+    {
         assert!(out.contains(part), "{part} in\n{out}");
     }
     let json = |extra: &[&str]| {

@@ -10,6 +10,8 @@ use crate::permutation::{Permutation, SignedPermutation};
 use crate::shape::Shape;
 use crate::spec::{Candidate, Generator, Kind, Number};
 
+/// Most entries that the permutations of a family of swaps may have together: 1 GiB of memory.
+const MAX_FAMILY_ENTRIES: usize = 1 << 28;
 /// Largest dimension for which the user's matrices are accepted: exact elimination is cubic.
 const MAX_MATRIX_SIDE: usize = 512;
 
@@ -30,6 +32,15 @@ impl Candidate {
             }]);
         };
         let n = builder.common_side(&axes)?;
+        if n < 2 {
+            return builder.wrong(format!("axis {} has size {n}: there is nothing to swap", axes[0]));
+        }
+        let entries = (n * (n - 1) / 2).saturating_mul(shape.len());
+        if entries > MAX_FAMILY_ENTRIES {
+            let reason =
+                format!("{} swaps of {} entries are too many; permute or nodes needs no list", n * (n - 1) / 2, shape.len());
+            return builder.wrong(reason);
+        }
         let mut groups = Vec::with_capacity(n * (n - 1) / 2);
         for i in 0..n {
             for j in i + 1..n {
@@ -336,6 +347,8 @@ mod tests {
             ("3", "generators([[[1,0],[0,1]]])", "it acts on 2 entries, but shape 3 has 3"),
             ("2", "product(flip(0),generators([[1,0]]))", "share more than the identity"),
             ("3x3", "product(rot90(0,1),flip(0))", "do not commute"),
+            ("1x4", "swaps(0)", "axis 0 has size 1: there is nothing to swap"),
+            ("5000", "swaps(0)", "12497500 swaps of 5000 entries are too many"),
         ] {
             let error = one(shape, text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -43,9 +43,9 @@ fn decide_rank(singular: &[f64], tolerance: &Tolerance, what: &str) -> Result<(u
     Ok((rank, nonzero / zero))
 }
 
-/// Makes vectors orthonormal in the order given, leaving out what depends on earlier ones only by rounding.
+/// Makes vectors orthonormal in the order given.
 ///
-/// The caller knows the vectors to be independent; two passes of Gram-Schmidt keep the result orthonormal to rounding.
+/// The caller knows the vectors to be independent (dependent ones would come out as rounding noise of length 1); two passes of Gram-Schmidt keep the result orthonormal to rounding.
 pub(crate) fn orthonormalise(mut vectors: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for k in 0..vectors.len() {
         let (done, rest) = vectors.split_at_mut(k);

@@ -3,7 +3,7 @@
 use dashu_ratio::RBig;
 
 use crate::action::Action;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::linear::{self, Vector};
 use crate::matrix::{RationalMatrix, RealMatrix};
@@ -37,6 +37,12 @@ impl Reynolds {
         if group.generators().iter().any(|g| matches!(g, Action::Real(_))) {
             let (left, gap_left) = real_fixed_space(group, Side::Left, tolerance)?;
             let (right, gap_right) = real_fixed_space(group, Side::Right, tolerance)?;
+            if left.len() != right.len() {
+                // A finite group fixes as much from the left as from the right: one of the two ranks is wrong.
+                let what = format!("the fixed-point equations of {}", group.name());
+                let gap = gap_left.min(gap_right);
+                return Err(Error::AmbiguousRank { what, nonzero: f64::NAN, zero: tolerance.zero, gap, wanted: tolerance.gap });
+            }
             let matrix = oblique_projection(d, &right, &left);
             let transpose = RealMatrix::from_fn(d, |i, j| matrix.at(j, i));
             return Ok(Self { form: Form::Real { matrix, transpose, gap: gap_left.min(gap_right) } });
@@ -175,7 +181,7 @@ fn exact_projection(d: usize, right: &[Vector], left: &[Vector]) -> RationalMatr
 }
 
 fn oblique_projection(d: usize, right: &[Vec<f64>], left: &[Vec<f64>]) -> RealMatrix {
-    let k = right.len().min(left.len());
+    let k = right.len();
     let middle = RealMatrix::from_fn(k, |a, b| numeric::dot(&left[a], &right[b]));
     let middle = if k == 0 { Some(middle) } else { middle.inverse() };
     let middle = middle.expect("a finite group's fixed spaces are in duality");

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The largest number of entries a shape may have: flat indices are stored in 32 bits, signed points need two each.
-pub(crate) const MAX_ENTRIES: usize = 1 << 30;
+/// The largest number of entries a shape may have: a permutation of them takes four bytes each, and orbits some more.
+pub(crate) const MAX_ENTRIES: usize = 1 << 25;
 
 /// A tensor shape, such as `3x28x28`: at least one axis, no axis empty.
 ///

@@ -326,12 +326,50 @@ fn a_certificate_cannot_hide_a_false_claim_in_its_layout() {
     fails(certificate("2", "[1,0]", oblique), "orthogonal to B(N)");
     // Parts with as many entries as the tensor that still miss one of them.
     let overlap: &[Sparse] = &[(&[0, 1], &[1, 0]), (&[0, 1], &[0, 1]), (&[0], &[1])];
-    fails(certificate("3", "[-0,-1,-2]", &[(&[], overlap)]), "sum to d");
+    assert!(certificate("3", "[-0,-1,-2]", &[(&[], overlap)]).recheck().is_err());
     // One entry listed twice in place of two.
     let doubled: &[Sparse] = &[(&[0, 0], &[1, 0]), (&[0, 0], &[0, 1])];
     assert!(certificate("2", "[-0,-1]", &[(&[], doubled)]).recheck().is_err());
     let honest: &[Claim] = &[(&[], &[(&[0, 1], &[1, -1])]), (&[0], &[(&[0, 1], &[1, 1])])];
     assert!(certificate("2", "[1,0]", honest).recheck().unwrap().holds());
+}
+
+#[test]
+fn parts_that_a_group_mixes_are_refused() {
+    // Vectors on single entries hide that their sum is invariant to the swap.
+    let text = r#"{"shape":[2],"mode":"paper","groups":[{"name":"s","generators":["[1,0]"]}],"subspaces":[{"groups":[],"dimension":2,
+        "vectors":[{"entries":[0],"values":["1"]},{"entries":[1],"values":["1"]}]}],"checks":[]}"#;
+    let error = serde_json::from_str::<Certificate>(text).unwrap().recheck().unwrap_err().to_string();
+    assert!(error.contains("s mixes entry 0 with entries of another part"), "{error}");
+}
+
+#[test]
+fn an_overstated_dimension_is_caught() {
+    // Three dependent vectors of a plane: orthonormalising them makes a third direction out of rounding noise.
+    let shape: Shape = "3".parse().unwrap();
+    let mirror = "generators([[[6/7,-2/7,-3/7],[-2/7,3/7,-6/7],[-3/7,-6/7,-2/7]]])";
+    let groups = candidates(&shape, [mirror]).unwrap();
+    let vector = |v: [i64; 3]| v.map(IBig::from).to_vec();
+    let plane = vec![vector([3, 0, -1]), vector([1, 1, -1]), vector([-4, -7, 6])];
+    let parts = |plane: Vec<Vec<IBig>>| vec![(GroupSet::full(1), plane), (GroupSet::empty(), vec![vector([1, 2, 3])])];
+    let options = Options { mode: Mode::Complete, ..Options::default() };
+    assert!(Lattice::from_parts(groups.clone(), options, parts(plane[..2].to_vec())).verify().holds());
+    let certificate = Lattice::from_parts(groups, options, parts(plane)).verify();
+    assert!(!certificate.holds(), "{:#?}", certificate.checks);
+}
+
+#[test]
+fn the_cap_counts_closed_sets_whatever_their_shape() {
+    let shape: Shape = "6x6".parse().unwrap();
+    let groups = candidates(&shape, ["node_swaps(0,1)"]).unwrap();
+    // Partitions of six nodes into at most three blocks: 1 + 31 + 90.
+    for (cap, fits) in [(1, false), (36, false), (40, false), (46, false), (47, false), (121, false), (122, true)] {
+        let lattice = Lattice::new(groups.clone(), &Options { mode: Mode::Complete, cap, ..Options::default() });
+        assert_eq!(lattice.is_ok(), fits, "cap {cap}");
+    }
+    let flips = candidates(&"4".parse().unwrap(), ["flip(0)", "swap(0;0,1)"]).unwrap();
+    assert!(Lattice::new(flips.clone(), &Options { cap: 1, ..Options::default() }).is_err());
+    assert!(Lattice::new(flips, &Options { cap: 4, ..Options::default() }).is_ok());
 }
 
 #[test]

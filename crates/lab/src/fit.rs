@@ -152,10 +152,10 @@ impl FitConfig {
             })
         };
         Ok(match self.method {
-            Method::Cgreg => Network::Cg(self.cg(problem)?.init(&problem.bases, &mut init)?),
+            Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, &mut init)?),
             Method::Oracle => {
                 let imposed = Some(problem.invariant_basis(&problem.symmetry)?);
-                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem)? }.init(&problem.bases, &mut init)?)
+                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, &mut init)?)
             }
             Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(&mut init)?),
             Method::Gru => Network::Gru(GruNetConfig::new(tokens()?, outputs).init(&mut init)?),
@@ -169,9 +169,9 @@ impl FitConfig {
         })
     }
 
-    fn cg(&self, problem: &Problem) -> Result<CgFeedForwardConfig> {
+    fn cg(&self, problem: &Problem) -> CgFeedForwardConfig {
         let config = problem.vocabulary.map_or_else(CgFeedForwardConfig::array, CgFeedForwardConfig::tokens);
-        Ok(CgFeedForwardConfig { head: self.head, outputs: problem.train.outputs(), ..config })
+        CgFeedForwardConfig { head: self.head, outputs: problem.train.outputs(), ..config }
     }
 
     /// Trains and evaluates. The observer sees every epoch and may stop the fit early, which keeps the best so far.
@@ -198,10 +198,11 @@ impl FitConfig {
         let answers =
             |data| -> Result<Vec<i64>> { Ok(evaluate(&fit.model, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
         let [observed, counterfactual] = &problem.pairs;
-        let consistency = match problem.symmetry.is_empty() {
+        let consistency = if problem.symmetry.is_empty() {
             // Without irrelevant groups both halves of a pair are the same example.
-            true => None,
-            false => Some(consistency(&answers(observed)?, &answers(counterfactual)?)?),
+            None
+        } else {
+            Some(consistency(&answers(observed)?, &answers(counterfactual)?)?)
         };
         let record = Record {
             config: self.clone(),
@@ -242,12 +243,13 @@ fn move_by(action: &Action, example: Example) {
     let Action::Permutation(p) = action else {
         unreachable!("built-in tasks have permutations as candidates");
     };
-    fn scatter<T: Copy>(images: &[u32], values: &mut [T]) {
-        let old = values.to_vec();
-        images.iter().zip(old).for_each(|(&to, value)| values[to as usize] = value);
-    }
     match example {
         Example::Tokens(tokens) => scatter(p.images(), tokens),
         Example::Array(entries) => scatter(p.images(), entries),
     }
+}
+
+fn scatter<T: Copy>(images: &[u32], values: &mut [T]) {
+    let old = values.to_vec();
+    images.iter().zip(old).for_each(|(&to, value)| values[to as usize] = value);
 }

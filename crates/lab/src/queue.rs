@@ -1,7 +1,7 @@
 //! Independent jobs on all cores, with progress and an orderly stop.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 
 /// Set when the user asks to stop: running fits end, nothing new starts.
 #[derive(Debug, Default)]
@@ -36,17 +36,16 @@ pub fn run<J: Sync, R: Send, E>(
     mut collect: impl FnMut(usize, R) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
-    let failure = Mutex::new(false);
+    let failed = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, jobs.len().max(1)) {
             let sender = sender.clone();
-            let (next, failure, work) = (&next, &failure, &work);
+            let (next, failed, work) = (&next, &failed, &work);
             scope.spawn(move || {
                 loop {
                     let k = next.fetch_add(1, Ordering::Relaxed);
-                    let failed = *failure.lock().unwrap_or_else(PoisonError::into_inner);
-                    if k >= jobs.len() || failed || stop.is_stopped() {
+                    if k >= jobs.len() || failed.load(Ordering::Relaxed) || stop.is_stopped() {
                         break;
                     }
                     if sender.send((k, work(&jobs[k]))).is_err() {
@@ -60,9 +59,7 @@ pub fn run<J: Sync, R: Send, E>(
         for (k, result) in receiver {
             if outcome.is_ok() {
                 outcome = collect(k, result);
-                if outcome.is_err() {
-                    *failure.lock().unwrap_or_else(PoisonError::into_inner) = true;
-                }
+                failed.store(outcome.is_err(), Ordering::Relaxed);
             }
         }
         outcome
@@ -116,7 +113,7 @@ mod tests {
             &stop,
             |j| {
                 if *j == 4 {
-                    stop.stop()
+                    stop.stop();
                 }
             },
             |_, ()| -> Result<(), ()> {

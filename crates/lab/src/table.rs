@@ -85,7 +85,9 @@ impl Table {
             cells.iter().enumerate().map(pad).collect::<Vec<_>>().join("  ").trim_end().to_string()
         };
         let mut text = format!("{}\n\n{}\n", self.title, line(&header));
-        rows.iter().for_each(|row| _ = writeln!(text, "{}", line(row)));
+        for row in &rows {
+            let _ = writeln!(text, "{}", line(row));
+        }
         self.notes.iter().for_each(|note| _ = write!(text, "\n{note}"));
         text
     }
@@ -99,7 +101,9 @@ impl Table {
         };
         let (header, rows) = self.grid(cell);
         let mut text = format!("### {}\n\n| {} |\n|{}\n", self.title, header.join(" | "), " --- |".repeat(header.len()));
-        rows.iter().for_each(|row| _ = writeln!(text, "| {} |", row.join(" | ")));
+        for row in &rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
         self.notes.iter().for_each(|note| _ = write!(text, "\n{note}\n"));
         text
     }

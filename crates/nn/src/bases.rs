@@ -6,6 +6,9 @@ use invar_algebra::{Group, Lattice, Tolerance};
 
 use crate::{Error, Result};
 
+/// Most entries that the operators of all groups may have together: 256 MiB of memory.
+const MAX_ENTRIES: usize = 1 << 25;
+
 /// One subspace B(M) with an orthonormal basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
@@ -103,6 +106,11 @@ impl Reynolds {
     /// The operators of candidate groups, which act on tensors of one shape.
     pub fn of(groups: &[Group]) -> Result<Self> {
         let dim = groups.first().map_or(0, |group| group.shape().len());
+        let entries = groups.len().saturating_mul(dim * dim);
+        if entries > MAX_ENTRIES {
+            let got = format!("{} groups on {dim} entries", groups.len());
+            return Err(Error::shape("Reynolds operators", format!("at most {MAX_ENTRIES} entries in all"), got));
+        }
         let matrix = |group: &Group| -> Result<Vec<f64>> {
             let operator = invar_algebra::Reynolds::new(group, &Tolerance::default())?;
             let mut rows = vec![0.0; dim * dim];

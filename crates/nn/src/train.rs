@@ -106,6 +106,8 @@ pub enum End {
     MaxEpochs,
     /// The observer asked to stop.
     Interrupted,
+    /// The loss was no longer a number. [`train`] reports that as an error; records need a word for it.
+    Diverged,
 }
 
 /// A finished fit.

@@ -1,5 +1,6 @@
 //! The proof that a lattice is what it claims to be, as data that can be written down and checked again.
 
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -152,6 +153,9 @@ impl Certificate {
             }
             subspaces.push(if real { record.real_subspace(d) } else { record.exact_subspace() }.map_err(damaged)?);
         }
+        if let Some(reason) = mixed_parts(&groups, &subspaces) {
+            return Err(damaged(reason));
+        }
         let options = Options { mode: self.mode, ..Options::default() };
         Ok(Lattice { groups, options, subspaces, gap: real.then_some(f64::NAN) }.verify())
     }
@@ -245,6 +249,44 @@ fn share_entries<T>(mut vectors: Vec<SparseVector<T>>) -> Vec<SparseVector<T>> {
         }
     }
     vectors
+}
+
+/// Why the lists of entries are not parts that every group carries to themselves, if so.
+///
+/// Ranks are taken one part at a time. That is sound only when no group mixes two parts: otherwise an invariant combination
+/// of vectors on different parts would go unseen.
+fn mixed_parts(groups: &[Group], subspaces: &[Subspace]) -> Option<String> {
+    let d = groups[0].shape().len();
+    let mut part = vec![usize::MAX; d];
+    let mut lists: HashMap<&[u32], usize> = HashMap::new();
+    for v in subspaces.iter().flat_map(|subspace| &subspace.exact) {
+        let next = lists.len();
+        let number = *lists.entry(&v.entries).or_insert(next);
+        for &entry in v.entries.iter() {
+            let place = &mut part[entry as usize];
+            if *place != usize::MAX && *place != number {
+                return Some(format!("entry {entry} stands in two different parts"));
+            }
+            *place = number;
+        }
+    }
+    for group in groups {
+        for generator in group.generators() {
+            let mixed = match generator {
+                Action::Permutation(p) => (0..d).find(|&i| part[i] != part[p.image(i)]),
+                Action::Signed(s) => (0..d).find(|&i| part[i] != part[s.permutation().image(i)]),
+                Action::Rational(m) => {
+                    let mixes = |i: usize| (0..d).any(|j| part[i] != part[j] && !m.at(i, j).is_zero());
+                    (0..d).find(|&i| mixes(i))
+                }
+                Action::Real(_) => None,
+            };
+            if let Some(entry) = mixed {
+                return Some(format!("{} mixes entry {entry} with entries of another part", group.name()));
+            }
+        }
+    }
+    None
 }
 
 /// The names of a set of groups, for people.
@@ -400,7 +442,7 @@ impl Checker<'_> {
         }
         let rank = if self.exact {
             let mut by_part: Vec<(Arc<[u32]>, Vec<Vector>)> = Vec::new();
-            let mut index: std::collections::HashMap<Arc<[u32]>, usize> = std::collections::HashMap::new();
+            let mut index: HashMap<Arc<[u32]>, usize> = HashMap::new();
             for v in self.lattice.subspaces.iter().flat_map(|subspace| &subspace.exact) {
                 let place = *index.entry(v.entries.clone()).or_insert_with(|| {
                     by_part.push((v.entries.clone(), Vec::new()));
@@ -416,9 +458,19 @@ impl Checker<'_> {
             let rows: Vec<Vec<f64>> = self.lattice.subspaces.iter().flat_map(|s| &s.basis).map(|v| v.to_dense(d, 0.0)).collect();
             numeric::null_space(&rows, d, &self.tolerance, "a check").map_or(0, |(kernel, _)| d - kernel.len())
         };
-        check.case(rank == d, || format!("together they span {rank} of {d} dimensions"));
+        // A dimension is claimed for each subspace: its vectors must be independent among themselves, too.
+        let independent = |s: &&Subspace| Self::parts(&s.exact).all(|part| modular::has_full_rank(&dense(part)));
+        let overstated = self.lattice.subspaces.iter().find(|s| !independent(s));
+        check.case(rank == d && overstated.is_none(), || match overstated {
+            Some(s) => format!("the vectors of {} are dependent", shown(self.lattice, &s.set)),
+            None => format!("together they span {rank} of {d} dimensions"),
+        });
         check
     }
+}
+
+fn dense(part: &[SparseVector<IBig>]) -> Vec<Vector> {
+    part.iter().map(|v| v.values.clone()).collect()
 }
 
 /// Pairs of vectors that can have a nonzero product; vectors on different parts of the tensor cannot.
@@ -470,7 +522,7 @@ fn residual(r: &Reynolds, v: &SparseVector<IBig>, d: usize) -> Vector {
         return integer_row(v.entries.iter().map(|&i| &dense[i as usize] - &mean[i as usize]));
     };
     // Multiplying by each orbit's size keeps everything an integer without changing which combinations vanish.
-    let mut sums: std::collections::HashMap<usize, IBig> = std::collections::HashMap::new();
+    let mut sums: HashMap<usize, IBig> = HashMap::new();
     for (&i, value) in v.entries.iter().zip(&v.values).filter(|(_, value)| !value.is_zero()) {
         let sum = sums.entry(orbits.orbit(i as usize)).or_insert(IBig::ZERO);
         if orbits.is_reversed(i as usize) { *sum -= value } else { *sum += value }

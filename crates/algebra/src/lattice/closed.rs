@@ -27,7 +27,7 @@ pub(crate) fn enumerate(m: usize, cap: usize, closure: impl Fn(&GroupSet) -> Res
         for group in (0..m).filter(|&group| !set.contains(group)) {
             let larger = closure(&set.with(group))?;
             if !seen.contains(&larger) {
-                if seen.len() == cap {
+                if seen.len() >= cap {
                     return Err(too_many(cap));
                 }
                 seen.insert(larger.clone());
@@ -124,7 +124,7 @@ impl Family {
             let mut partitions = Vec::new();
             for sizes in &same {
                 if !self.partitions(sizes, left, &mut partitions) {
-                    return Some(Err(too_many(cap.unwrap_or(left))));
+                    return Some(Err(too_many(cap.unwrap_or(usize::MAX))));
                 }
             }
             left -= partitions.len();
@@ -133,7 +133,7 @@ impl Family {
         })
     }
 
-    /// All partitions of the positions into blocks of these sizes; false when there are more than `cap`.
+    /// Adds all partitions of the positions into blocks of these sizes; false when there are more than `cap` in all.
     fn partitions(&self, sizes: &[usize], cap: usize, found: &mut Vec<Partition>) -> bool {
         // Blocks of equal size are interchangeable: each is opened by the smallest position not yet placed.
         fn place(
@@ -170,7 +170,6 @@ impl Family {
             true
         }
         let positions: Vec<usize> = (0..self.n).collect();
-        let cap = cap.saturating_add(found.len());
         place(self.n, &mut sizes.to_vec(), &positions, &mut Vec::new(), cap, found)
     }
 

@@ -35,7 +35,7 @@ impl Budget {
         }
     }
 
-    /// Seeds 0 to this.
+    /// How many seeds, from 0.
     pub fn seeds(self) -> u64 {
         match self {
             Self::Smoke => 1,

@@ -62,7 +62,7 @@ fn diverged(config: &FitConfig, chance: f64) -> Record {
         parameters: 0,
         epochs: 0,
         best_epoch: 0,
-        end: End::MaxEpochs,
+        end: End::Diverged,
         seconds: 0.0,
         validation: nothing,
         extrapolation: nothing,

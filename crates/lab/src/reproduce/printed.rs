@@ -5,10 +5,10 @@ use invar_tasks::SequenceTask;
 use crate::fit::Method;
 
 /// A printed figure.
-pub type Printed = (f64, f64);
+pub(crate) type Printed = (f64, f64);
 
 /// Extrapolation accuracy of a model on a sequence task (the appendix's table of all models).
-pub fn sequences(method: Method, task: SequenceTask) -> Option<Printed> {
+pub(crate) fn sequences(method: Method, task: SequenceTask) -> Option<Printed> {
     let row: [Printed; 4] = match method {
         Method::DeepSets => [(100.00, 0.00), (2.36, 2.37), (0.97, 0.60), (16.12, 8.21)],
         Method::Janossy => [(96.64, 3.13), (9.55, 1.61), (0.78, 0.52), (21.22, 2.94)],
@@ -22,7 +22,7 @@ pub fn sequences(method: Method, task: SequenceTask) -> Option<Printed> {
 }
 
 /// Validation and extrapolation accuracy of CG-reg. for a strength of the penalty (the appendix's table over lambda).
-pub fn sequences_lambda(lambda: f64, task: SequenceTask) -> Option<[Printed; 2]> {
+pub(crate) fn sequences_lambda(lambda: f64, task: SequenceTask) -> Option<[Printed; 2]> {
     const ROWS: [(f64, [[Printed; 2]; 4]); 6] = [
         (
             0.0,
