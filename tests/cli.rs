@@ -438,7 +438,7 @@ fn candidates_that_do_not_fit_the_shape() {
         refuse("2", "generators([[[2,0],[0,1]]])", "generator 0: the group it generates looks infinite");
         refuse("2", "generators([[[-1,1],[0,1]],[[1,0],[1,-1]],[[-1,0],[1,1]]])", "looks infinite");
         refuse("3x3", "product(flip(0),flip(0))", "share more than the identity");
-        refuse("1", "swaps(0)", "at least one");
+        refuse("1", "swaps(0)", "there is nothing to swap");
     }
 }
 

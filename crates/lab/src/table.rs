@@ -187,7 +187,7 @@ mod tests {
         insta::assert_snapshot!(table().text(), @"
         A demo
 
-        task  a_b                           c, d
+        task  a_b                        c, d
         sum   95.00±63.53* [95.70±3.05]  -
 
         two seeds
