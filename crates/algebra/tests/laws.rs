@@ -73,6 +73,32 @@ fn enumerate(group: &Group, cap: usize) -> Option<HashSet<Vec<(usize, bool)>>> {
     Some(seen)
 }
 
+/// The group S T S⁻¹ for the shear S that adds the second entry to the first.
+fn sheared(group: &Group, shape: &Shape, number: impl Fn(i64) -> Number) -> Group {
+    let d = shape.len();
+    let matrix = |action: &Action| {
+        let image = |j: usize| {
+            // S⁻¹ e_j, moved by T, then S.
+            let mut x = vec![0.0; d];
+            x[j] = 1.0;
+            if j == 1 {
+                x[0] = -1.0;
+            }
+            let mut y = apply(action, &x);
+            y[0] += y[1];
+            y
+        };
+        let columns: Vec<Vec<f64>> = (0..d).map(image).collect();
+        Generator::Matrix((0..d).map(|i| (0..d).map(|j| number(columns[j][i] as i64)).collect()).collect())
+    };
+    let list: Vec<Generator> = group.generators().iter().map(matrix).collect();
+    if list.is_empty() {
+        return group.clone();
+    }
+    let candidate = Candidate { name: Some(group.name().into()), kind: Kind::Generators { axes: vec![], list } };
+    candidate.groups(shape).unwrap().remove(0)
+}
+
 fn apply(action: &Action, x: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; x.len()];
     action.apply(x, &mut out);
@@ -212,6 +238,21 @@ proptest! {
             prop_assert_eq!(a.order(), b.order());
             prop_assert!(a.is_same_as(b));
         }
+    }
+
+    #[test]
+    fn exact_and_real_lattices_agree(groups in random_candidates(), complete in any::<bool>()) {
+        // Seen through a shear, permutations become matrices that are not orthogonal: once exact, once in decimals.
+        let shape = groups[0].shape().clone();
+        let exact: Vec<Group> = groups.iter().map(|group| sheared(group, &shape, |n| Number::Exact(RBig::from(n)))).collect();
+        let real: Vec<Group> = groups.iter().map(|group| sheared(group, &shape, |n| Number::Real(n as f64))).collect();
+        let mode = if complete { Mode::Complete } else { Mode::Paper };
+        let build = |groups: Vec<Group>| {
+            let lattice = Lattice::new(groups, &Options { mode, ..Options::default() }).unwrap();
+            assert!(lattice.verify().holds(), "{:#?}", lattice.verify().checks);
+            lattice.subspaces().iter().map(|s| (s.set().clone(), s.dimension())).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(build(exact), build(real));
     }
 
     #[test]

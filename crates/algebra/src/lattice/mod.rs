@@ -10,6 +10,7 @@
 //! A neuron's weights are written in bases of the B(M), so that training can see which invariances it gives up.
 
 mod certificate;
+mod checks;
 mod closed;
 mod component;
 mod real;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 use dashu_int::IBig;
 use serde::{Deserialize, Serialize};
 
-pub use certificate::{Certificate, Check, GroupRecord, SubspaceRecord, VectorRecord};
+pub use certificate::{Certificate, GroupRecord, SubspaceRecord, VectorRecord};
+pub use checks::Check;
 
 use crate::action::Action;
 use crate::error::{Error, Result};
