@@ -325,6 +325,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sign_is_no_part_of_a_group_without_signs() {
+        let s = shape("4");
+        let mirror = Permutation::from_fn(4, |i| 3 - i);
+        let faithful = Faithful::new(&s, &[Action::Permutation(mirror.clone())]).unwrap();
+        let negative = |minus: [bool; 4]| Action::Signed(SignedPermutation::new(mirror.clone(), minus.to_vec()).unwrap());
+        assert!(faithful.reduce(&negative([true; 4])).is_none());
+        assert!(faithful.reduce(&negative([true, false, false, false])).is_none());
+        assert!(faithful.reduce(&negative([false; 4]).simplified()).is_some());
+    }
+
+    #[test]
     fn axes_of_size_one_move_nothing() {
         let s = shape("1x1x2");
         let faithful = Faithful::new(&s, &[Action::identity(2)]).unwrap();
