@@ -17,7 +17,7 @@ use invar_lab::queue::Stop;
 
 use cli::{Cli, Command};
 
-// The default allocator returns large buffers to the system after every step: page faults cost up to a third of training.
+// The default allocator returns large buffers to the system after every step, which costs page faults.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

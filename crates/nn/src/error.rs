@@ -75,13 +75,13 @@ pub enum Error {
 
 impl Error {
     /// A shape error from anything printable.
-    #[allow(clippy::needless_pass_by_value)]
+    #[allow(clippy::needless_pass_by_value, reason = "callers pass numbers and temporaries")]
     pub fn shape(what: &'static str, expected: impl Display, got: impl Display) -> Self {
         Self::Shape { what, expected: expected.to_string(), got: got.to_string() }
     }
 
     /// A settings error from anything printable.
-    #[allow(clippy::needless_pass_by_value)]
+    #[allow(clippy::needless_pass_by_value, reason = "callers pass numbers and temporaries")]
     pub fn setting(name: &'static str, expected: &'static str, got: impl Display) -> Self {
         Self::Setting { name, expected, got: got.to_string() }
     }

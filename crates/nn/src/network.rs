@@ -34,8 +34,7 @@ pub trait Model: Module {
 
 /// Any model of this crate.
 #[derive(Module, Debug)]
-// A box is not a module, and a program holds few networks.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "a box is not a module, and a program holds few networks")]
 pub enum Network {
     /// The CG-invariant feedforward network (Appendix E.2).
     Cg(CgFeedForward),

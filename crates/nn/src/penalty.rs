@@ -108,7 +108,7 @@ impl PenaltyConfig {
 
 /// A penalty ready for use in training.
 #[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "a fit holds one")]
 pub enum Penalty {
     /// R of Eq. 12.
     Levels(LevelPenalty),

@@ -1,7 +1,6 @@
 //! Multi-head attention and the block around it, shared by the Transformer and the Set Transformer.
 //!
-//! Dense layers run on `[batch * positions, width]`: their weight gradient is then one product instead of one per example,
-//! which halves the time of a training step against the backend's own three-dimensional layers.
+//! Dense layers run on `[batch * positions, width]`: their weight gradient is then one product instead of one per example.
 
 use burn::module::Module;
 use burn::nn::{LayerNorm, LayerNormConfig, Linear};

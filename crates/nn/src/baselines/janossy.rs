@@ -69,7 +69,7 @@ pub struct Janossy {
 }
 
 #[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "a box is not a module, and a program holds few networks")]
 enum Inner {
     Kary(Kary),
     Sampled(Sampled),
