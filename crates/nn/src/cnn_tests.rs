@@ -226,3 +226,12 @@ fn wrong_settings_and_inputs_are_named() {
         assert!(bad.init(None, &mut init).is_err());
     }
 }
+
+#[test]
+fn settings_can_be_written_down() {
+    for filters in [Filters::Plain, Filters::P4m, Filters::Cg { imposed: None }, all()] {
+        let config = config(Depth::Reference, Pool::Symmetric, filters);
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<CnnConfig>(&text).unwrap(), config);
+    }
+}

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use invar_algebra::{Action, Group, Permutation, UBig};
+use invar_algebra::{Action, Group, Permutation, Shape, UBig};
 
+use crate::lattices::LayerLattice;
 use crate::{Error, Result};
 
 /// All elements of a permutation group, the identity first, each with its number.
@@ -55,6 +56,24 @@ impl Elements {
     }
 }
 
+impl Elements {
+    /// The lattice on functions of the elements, R^|G|, on which a candidate acts by left multiplication: an equivariant
+    /// network has one value for each element, and moving its input by h moves them from g to h g.
+    pub(crate) fn lattice<'a>(&self, acting: impl Iterator<Item = (usize, &'a Group)>) -> Result<LayerLattice> {
+        let shape = Shape::new(&[self.list.len()])?;
+        let on_elements = |group: &Group| -> Result<Group> {
+            let left = |generator: &Action| -> Result<Action> {
+                let outside = || Error::shape("candidate", "elements of the network's group", group.name());
+                self.left(&permutation(generator)?).map(Action::Permutation).ok_or_else(outside)
+            };
+            let generators = group.generators().iter().map(left).collect::<Result<_>>()?;
+            Ok(Group::new(group.name(), &shape, generators)?)
+        };
+        let acting = acting.map(|(i, group)| Ok((i, on_elements(group)?))).collect::<Result<_>>()?;
+        LayerLattice::new(&shape, acting)
+    }
+}
+
 /// The permutation an action is.
 pub(crate) fn permutation(action: &Action) -> Result<Permutation> {
     match action {
@@ -66,7 +85,7 @@ pub(crate) fn permutation(action: &Action) -> Result<Permutation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use invar_algebra::{Shape, candidates};
+    use invar_algebra::candidates;
 
     fn group(shape: &str, of: &[&str]) -> Group {
         let shape: Shape = shape.parse().unwrap();

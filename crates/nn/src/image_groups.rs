@@ -86,6 +86,17 @@ impl ImageGroups {
         let acting = self.parts.iter().enumerate().filter(|(_, part)| !part.channels.is_trivial());
         LayerLattice::new(&self.channels, acting.map(|(i, part)| (i, part.channels.clone())).collect())
     }
+
+    /// The candidates that move space, with their actions on k x k.
+    pub(crate) fn spatial(&self) -> impl Iterator<Item = (usize, &Group)> {
+        self.parts.iter().enumerate().filter(|(_, part)| !part.space.is_trivial()).map(|(i, part)| (i, &part.space))
+    }
+
+    /// The name of a candidate that moves both channels and space, if there is one.
+    pub(crate) fn mixed(&self) -> Option<&str> {
+        let both = |part: &Parts| !part.channels.is_trivial() && !part.space.is_trivial();
+        self.groups.iter().zip(&self.parts).find(|(_, part)| both(part)).map(|(group, _)| group.name())
+    }
 }
 
 impl Parts {
@@ -162,6 +173,7 @@ mod tests {
         assert!(groups("3x3", &["flip(0)"]).unwrap_err().to_string().contains("channels x k x k"));
         assert!(groups("3x4x4", &["flip(1)"]).unwrap_err().to_string().contains("odd k"));
         let mixed = groups("3x3x3", &["join(rot90(1,2),permute(0))"]).unwrap();
+        assert!(mixed.mixed().is_some());
         assert_eq!(mixed.later_layer().unwrap().candidates(), [0]);
     }
 }

@@ -1,8 +1,8 @@
 //! Networks whose weights combine invariant subspaces, the penalties that decide between those subspaces, the baselines they
 //! are compared with, and the one training loop.
 //!
-//! Flow: [`Bases`] (from the lattice) -> [`CgWeights`] in a [`CgLinear`] or [`CgConv2d`] -> [`CgFeedForward`], [`Cnn`] and
-//! baselines, all a [`Network`] -> [`train()`] -> [`evaluate()`] and the readout of what was kept ([`Lattices::kept`],
+//! Flow: [`Bases`] (from the lattice) -> [`CgWeights`] in a [`CgLinear`] or [`CgConv2d`] -> [`CgFeedForward`], [`Cnn`],
+//! [`Lift`], [`Orbit`] and baselines, all a [`Network`] -> [`train()`] -> [`evaluate()`] and the readout of what was kept ([`Lattices::kept`],
 //! [`Lattices::snap`], [`CgLinear::fold`]).
 //!
 //! Seeds decide everything: initial weights are drawn by [`Init`], everything else by the training loop; the backend's own
@@ -32,10 +32,15 @@ pub mod kernels;
 mod batch_norm;
 mod cg_conv;
 mod coset_conv;
+mod directions;
 mod elements;
+mod group_conv;
 
+mod cg_head;
 mod cnn;
 mod image_groups;
+mod lift;
+mod orbit;
 
 pub mod baselines;
 mod lattices;
@@ -52,6 +57,7 @@ pub use activation::Activation;
 pub use bases::{Bases, Block, Reynolds};
 pub use batch_norm::{BatchNorm, Statistics};
 pub use cg_conv::{CgConv2d, Conv2d};
+pub use cg_head::{CgHead, CgHeadConfig};
 pub use cg_linear::{Bias, CgLinear, CgLinearConfig};
 pub use cg_weights::CgWeights;
 pub use cnn::{Cnn, CnnConfig, Depth, Filters, Pool};
@@ -62,12 +68,15 @@ pub use embedding::{EMBEDDING, FixedEmbedding, gather};
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};
+pub use group_conv::{GroupConv2d, LiftConv2d};
 pub use image_groups::ImageGroups;
 pub use init::{Init, Rng, rng, trained};
 pub use lattices::{Lattices, LayerLattice};
 pub use layout::{BlockRows, Layout};
+pub use lift::{Lift, LiftConfig};
 pub use network::{Model, Network};
 pub use optimizer::Optimizer;
+pub use orbit::{InnerConfig, Orbit, OrbitConfig};
 pub use pass::{Input, Pass};
 pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
 pub use schedule::Schedule;

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
 use crate::feed_forward::CgFeedForward;
 use crate::init::trained;
-use crate::{CgWeights, Cnn, Input, Pass, Penalty, Result};
+use crate::{CgWeights, Cnn, Input, Lift, Orbit, Pass, Penalty, Result};
 
 /// A network that can be trained.
 pub trait Model: Module {
@@ -67,6 +67,10 @@ pub enum Network {
     Plain(Plain),
     /// Convolutional network for images (Appendix E.1).
     Cnn(Cnn),
+    /// Group convolutions with a CG head.
+    Lift(Lift),
+    /// Any network from every side, with a CG head.
+    Orbit(Orbit),
 }
 
 macro_rules! each {
@@ -80,6 +84,8 @@ macro_rules! each {
             Network::SetTransformer($model) => $body,
             Network::Plain($model) => $body,
             Network::Cnn($model) => $body,
+            Network::Lift($model) => $body,
+            Network::Orbit($model) => $body,
         }
     };
 }
@@ -103,6 +109,18 @@ impl From<CgFeedForward> for Network {
 impl From<Cnn> for Network {
     fn from(model: Cnn) -> Self {
         Self::Cnn(model)
+    }
+}
+
+impl From<Lift> for Network {
+    fn from(model: Lift) -> Self {
+        Self::Lift(model)
+    }
+}
+
+impl From<Orbit> for Network {
+    fn from(model: Orbit) -> Self {
+        Self::Orbit(model)
     }
 }
 
