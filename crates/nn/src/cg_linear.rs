@@ -1,14 +1,12 @@
 //! The CG-invariant layer (Eq. 10): neurons whose weights are learned combinations of invariant subspaces.
 
 use burn::module::{Module, Param};
+use burn::nn::Linear;
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::bases::{Bases, check_vectors};
-use crate::dense::orthonormal;
-use crate::layout::{BlockRows, Layout};
-use crate::readout::replace;
-use crate::{Activation, Error, Init, Result};
+use crate::cg_weights::{CgWeights, bound};
+use crate::{Activation, Bases, Init, Layout, Result, Reynolds};
 
 /// How many biases a layer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -69,8 +67,7 @@ impl CgLinearConfig {
         self
     }
 
-    /// Keeps the weights inside the span of `vectors`, such as a basis of Bt(M) when the groups of M are imposed. They need
-    /// not be orthonormal. Such a layer has one block, which is free: what is imposed needs no penalty.
+    /// Keeps the weights inside the span of `vectors`: see [`CgWeights::new`].
     #[must_use]
     pub fn imposed(mut self, vectors: Vec<Vec<f64>>) -> Self {
         self.imposed = Some(vectors);
@@ -79,75 +76,27 @@ impl CgLinearConfig {
 
     /// Draws the layer: coefficients uniform in +-1/sqrt(positions x features).
     pub fn init(&self, init: &mut Init) -> Result<CgLinear> {
-        self.bases.check()?;
-        for (name, value) in [("neurons", self.neurons), ("features", self.features)] {
-            if value == 0 {
-                return Err(Error::setting(name, "at least 1", value));
-            }
-        }
-        let dim = self.bases.dim;
-        let (layout, vectors) = match &self.imposed {
-            None => {
-                let sizes = self.bases.blocks.iter().map(|block| (block.level, block.vectors.len()));
-                let vectors = self.bases.blocks.iter().flat_map(|block| block.vectors.clone()).collect();
-                (Layout::new(self.bases.groups, sizes), vectors)
-            }
-            Some(given) => {
-                check_vectors("vector of the imposed subspace", given, dim)?;
-                let vectors = orthonormal(given);
-                if vectors.is_empty() {
-                    return Err(Error::shape("imposed subspace", "at least one nonzero vector", 0));
-                }
-                (Layout::new(self.bases.groups, std::iter::once((self.bases.groups, vectors.len()))), vectors)
-            }
-        };
-        let rank = vectors.len();
-        let (basis, membership) = constants(&layout, &vectors);
-        let bound = 1.0 / ((dim * self.features) as f64).sqrt();
+        let weights = CgWeights::new(&self.bases, self.imposed.as_deref(), self.features, self.neurons, init)?;
+        let bound = bound(self.bases.dim * self.features);
         Ok(CgLinear {
-            coefficients: init.uniform([rank, self.features * self.neurons], bound),
+            weights,
             bias: match self.bias {
                 Bias::None => None,
                 Bias::Single => Some(init.uniform([1], bound)),
                 Bias::PerNeuron => Some(init.uniform([self.neurons], bound)),
             },
-            basis: init.fixed(basis, [dim, rank]),
-            membership: init.fixed(membership, [layout.blocks.len(), rank]),
-            layout,
-            features: self.features,
             activation: self.activation,
         })
     }
 }
 
-/// The fixed matrices of a layer: basis vectors as columns, and which row of coefficients belongs to which block.
-pub(crate) fn constants(layout: &Layout, vectors: &[Vec<f64>]) -> (Vec<f32>, Vec<f32>) {
-    let (dim, rank) = (vectors[0].len(), vectors.len());
-    let basis = (0..dim).flat_map(|i| vectors.iter().map(move |v| v[i] as f32)).collect();
-    let belongs = |block: &BlockRows, r: usize| (block.start..block.start + block.len).contains(&r);
-    let member = |block| (0..rank).map(move |r| f32::from(u8::from(belongs(block, r))));
-    (basis, layout.blocks.iter().flat_map(member).collect())
-}
-
 /// Neurons sigma(x^T sum_M B(M) omega(M, h) + b) (Eq. 10).
-///
-/// Where:
-/// - B(M): columns of `basis`, fixed;
-/// - omega(M, .): the rows of `coefficients` that [`Layout`] assigns to M, trained.
 #[derive(Module, Debug)]
 pub struct CgLinear {
-    /// Omega (Eq. 9), `[rank, features * neurons]`.
-    pub coefficients: Param<Tensor<2>>,
+    /// sum_M B(M) omega(M).
+    pub weights: CgWeights,
     /// `[1]` or `[neurons]`.
     pub bias: Option<Param<Tensor<1>>>,
-    /// All B(M) side by side, `[positions, rank]`; not trained.
-    pub(crate) basis: Param<Tensor<2>>,
-    /// 1 where a row belongs to a block, `[blocks, rank]`; not trained.
-    pub(crate) membership: Param<Tensor<2>>,
-    #[module(skip)]
-    pub(crate) layout: Layout,
-    #[module(skip)]
-    pub(crate) features: usize,
     #[module(skip)]
     pub(crate) activation: Activation,
 }
@@ -155,32 +104,27 @@ pub struct CgLinear {
 impl CgLinear {
     /// Number of positions the groups act on.
     pub fn positions(&self) -> usize {
-        self.basis.dims()[0]
+        self.weights.dim()
     }
 
     /// Number of neurons H.
     pub fn neurons(&self) -> usize {
-        self.coefficients.dims()[1] / self.features
+        self.weights.neurons()
     }
 
     /// Features per position with their own coefficients; 1 when shared.
     pub fn features(&self) -> usize {
-        self.features
+        self.weights.features()
     }
 
     /// The subspace blocks.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.weights.layout()
     }
 
     /// The activation behind the layer, which [`CgLinear::fold`] leaves to the caller.
     pub fn activation(&self) -> Activation {
         self.activation
-    }
-
-    /// W = sum_M B(M) omega(M), `[positions, features * neurons]`.
-    pub fn weights(&self) -> Tensor<2> {
-        self.basis.val().matmul(self.coefficients.val())
     }
 
     /// Applies the layer.
@@ -189,8 +133,8 @@ impl CgLinear {
     /// - input: `[batch, positions * features]`, features of a position side by side
     /// - output: `[batch, neurons]`
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let weights = self.weights();
-        let weights = match self.features {
+        let weights = self.weights.weights();
+        let weights = match self.features() {
             1 => weights,
             features => weights.reshape([self.positions() * features, self.neurons()]),
         };
@@ -210,27 +154,48 @@ impl CgLinear {
     /// - output: `[batch, neurons]`
     pub fn forward_features(&self, x: Tensor<3>) -> Tensor<2> {
         let [batch, positions, features] = x.dims();
-        self.forward(match self.features {
+        self.forward(match self.features() {
             1 => x.sum_dim(2).reshape([batch, positions]),
             _ => x.reshape([batch, positions * features]),
         })
     }
 
-    /// Squared norm of each block's coefficients ||omega(M, .)||^2, `[blocks]`.
-    pub fn block_squares(&self) -> Tensor<1> {
-        let rows = self.coefficients.val().square().sum_dim(1);
-        let blocks = if self.layout.rows_are_blocks() { rows } else { self.membership.val().matmul(rows) };
-        blocks.reshape([self.layout.blocks.len()])
+    /// For each group whether it is kept, with the relative violation: see [`CgWeights::kept`].
+    pub fn kept(&self, reynolds: &Reynolds, tolerance: f64) -> Result<Vec<(bool, f64)>> {
+        self.weights.kept(reynolds, tolerance)
+    }
+
+    /// The layer with its weights projected onto a subspace: see [`CgWeights::snap`].
+    pub fn snap(self, projector: &[f64]) -> Result<Self> {
+        Ok(Self { weights: self.weights.snap(projector)?, ..self })
+    }
+
+    /// The layer confined to the span of `vectors`: see [`CgWeights::impose`].
+    pub fn impose(self, vectors: &[Vec<f64>]) -> Result<Self> {
+        Ok(Self { weights: self.weights.impose(vectors)?, ..self })
+    }
+
+    /// Norm of each block's coefficients: see [`CgWeights::block_norms`].
+    pub fn block_norms(&self) -> Result<Vec<f64>> {
+        self.weights.block_norms()
+    }
+
+    /// Hard R of this layer (Eq. 12).
+    pub fn hard_penalty(&self, threshold: f64) -> Result<usize> {
+        self.weights.hard_penalty(threshold)
     }
 
     /// Replaces the coefficients, row by row.
-    pub fn set_coefficients(mut self, values: Vec<f32>) -> Result<Self> {
-        let [rank, columns] = self.coefficients.dims();
-        if values.len() != rank * columns {
-            return Err(Error::shape("coefficients", format!("{rank} x {columns} values"), values.len()));
-        }
-        self.coefficients = replace(self.coefficients, values, [rank, columns]);
-        Ok(self)
+    pub fn set_coefficients(self, values: Vec<f32>) -> Result<Self> {
+        Ok(Self { weights: self.weights.set_coefficients(values)?, ..self })
+    }
+
+    /// The same layer as an ordinary dense one, bases multiplied out; its activation is left to the caller.
+    pub fn fold(&self) -> Linear {
+        let shape = [self.positions() * self.features(), self.neurons()];
+        let weight = self.weights.weights().detach().reshape(shape);
+        let bias = self.bias.as_ref().map(|b| Param::from_tensor(b.val().detach().expand([self.neurons()])));
+        Linear { weight: Param::from_tensor(weight), bias }
     }
 }
 
@@ -260,7 +225,7 @@ mod tests {
         let device = Device::flex();
         let shared = CgLinearConfig::new(Bases::sequence(4), 3).init(&mut Init::new(1, &device)).unwrap();
         let own = CgLinearConfig::new(Bases::sequence(4), 3).per_feature(2).init(&mut Init::new(2, &device)).unwrap();
-        let repeated = values(shared.coefficients.val()).chunks(3).flat_map(|row| [row, row].concat()).collect();
+        let repeated = values(shared.weights.coefficients.val()).chunks(3).flat_map(|row| [row, row].concat()).collect();
         let mut own = own.set_coefficients(repeated).unwrap();
         own.bias = shared.bias.clone();
         let x = Init::new(3, &device).normal([5, 4, 2], 1.0).val();
@@ -274,8 +239,8 @@ mod tests {
         let device = Device::flex();
         let imposed = vec![vec![1.0, 1.0, 0.0], vec![1.0, 1.0, 3.0], vec![2.0, 2.0, 3.0]];
         let layer = CgLinearConfig::new(Bases::sequence(3), 4).imposed(imposed).init(&mut Init::new(1, &device)).unwrap();
-        assert_eq!(layer.coefficients.dims(), [2, 4]);
-        let w = values(layer.weights());
+        assert_eq!(layer.weights.coefficients.dims(), [2, 4]);
+        let w = values(layer.weights.weights());
         for h in 0..4 {
             assert!((w[h] - w[4 + h]).abs() < 1e-6);
         }
@@ -289,14 +254,5 @@ mod tests {
         assert_eq!(crate::trained(&config.init(&mut init).unwrap()), 3 * 5 + 1);
         assert_eq!(crate::trained(&config.clone().bias(Bias::PerNeuron).init(&mut init).unwrap()), 3 * 5 + 5);
         assert!(config.per_feature(0).init(&mut init).unwrap_err().to_string().contains("features should be at least 1"));
-    }
-
-    #[test]
-    fn basis_and_membership_get_no_gradient() {
-        let device = Device::flex().autodiff();
-        let layer = CgLinearConfig::new(Bases::sequence(3), 2).init(&mut Init::new(0, &device)).unwrap();
-        let grads = layer.forward(Tensor::ones([4, 3], &device)).sum().backward();
-        assert!(layer.coefficients.val().grad(&grads).is_some());
-        assert!(layer.basis.val().grad(&grads).is_none());
     }
 }

@@ -22,6 +22,28 @@ pub enum Inputs {
         /// All entries.
         values: Vec<f32>,
     },
+    /// Images of one size. A byte a value keeps a large collection in memory; networks see `value / 255`.
+    Images {
+        /// Colours per pixel.
+        channels: usize,
+        /// Rows.
+        height: usize,
+        /// Columns.
+        width: usize,
+        /// All values, channel by channel and row by row.
+        values: Vec<u8>,
+    },
+}
+
+impl Inputs {
+    /// Values per example, and in all.
+    fn sizes(&self) -> (usize, usize) {
+        match self {
+            Self::Tokens { length, values } => (*length, values.len()),
+            Self::Array { dim, values } => (*dim, values.len()),
+            Self::Images { channels, height, width, values } => (channels * height * width, values.len()),
+        }
+    }
 }
 
 /// What the network should answer.
@@ -50,7 +72,7 @@ pub struct Dataset {
 pub enum Example<'a> {
     /// The tokens of a sequence.
     Tokens(&'a mut [i32]),
-    /// The entries of a vector.
+    /// The entries of a vector, or the values of an image, channel by channel and row by row.
     Array(&'a mut [f32]),
 }
 
@@ -60,10 +82,7 @@ pub type Augmentation<'a> = &'a (dyn Fn(&mut Rng, Example) + Sync);
 impl Dataset {
     /// Joins inputs and targets, refusing what does not fit.
     pub fn new(inputs: Inputs, targets: Targets) -> Result<Self> {
-        let (width, total) = match &inputs {
-            Inputs::Tokens { length, values } => (*length, values.len()),
-            Inputs::Array { dim, values } => (*dim, values.len()),
-        };
+        let (width, total) = inputs.sizes();
         if width == 0 || total == 0 || !total.is_multiple_of(width) {
             return Err(Error::shape("dataset inputs", format!("a multiple of {width} values, at least one example"), total));
         }
@@ -127,7 +146,7 @@ impl Dataset {
     pub fn largest_token(&self) -> Option<i32> {
         match &self.inputs {
             Inputs::Tokens { values, .. } => values.iter().max().copied(),
-            Inputs::Array { .. } => None,
+            Inputs::Array { .. } | Inputs::Images { .. } => None,
         }
     }
 
@@ -147,6 +166,15 @@ impl Dataset {
                     picked.chunks_mut(*dim).for_each(|example| augment(rng, Example::Array(example)));
                 }
                 Input::Array(Tensor::from_data(TensorData::new(picked, [rows.len(), *dim]), device))
+            }
+            Inputs::Images { channels, height, width, values } => {
+                let size = channels * height * width;
+                let mut picked: Vec<f32> = pick(values, size, rows).into_iter().map(|v| f32::from(v) / 255.0).collect();
+                if let Some((augment, rng)) = augment {
+                    picked.chunks_mut(size).for_each(|example| augment(rng, Example::Array(example)));
+                }
+                let shape = [rows.len(), *channels, *height, *width];
+                Input::Images(Tensor::from_data(TensorData::new(picked, shape), device))
             }
         };
         let goal = match &self.targets {
@@ -213,6 +241,26 @@ mod tests {
         assert_eq!(tokens, [6, 5, 2, 1]);
         let Goal::Values(values) = goal else { panic!("values expected") };
         assert_eq!(values.into_data().try_to_vec::<f32>().unwrap(), [0.3, 0.1]);
+    }
+
+    #[test]
+    fn images_become_numbers_between_zero_and_one() {
+        let inputs = Inputs::Images { channels: 2, height: 1, width: 2, values: vec![0, 51, 102, 255, 255, 0, 0, 0] };
+        let data = Dataset::new(inputs, Targets::Classes { count: 2, labels: vec![0, 1] }).unwrap();
+        let mut rng = crate::init::rng(0, 0);
+        let mirror = |_: &mut Rng, example: Example| {
+            let Example::Array(values) = example else { panic!("an image is an array") };
+            values.reverse();
+        };
+        let (input, _) = data.batch(&[0, 1], Some((&mirror, &mut rng)), &Device::flex());
+        let Input::Images(images) = input else { panic!("images expected") };
+        assert_eq!(images.dims(), [2, 2, 1, 2]);
+        let values = images.into_data().try_to_vec::<f32>().unwrap();
+        for (got, expected) in values.into_iter().zip([1.0, 0.4, 0.2, 0.0, 0.0, 0.0, 0.0, 1.0]) {
+            assert!((got - expected).abs() < 1e-6, "{got} {expected}");
+        }
+        let inputs = Inputs::Images { channels: 3, height: 2, width: 2, values: vec![0; 13] };
+        assert!(Dataset::new(inputs, Targets::Values(vec![0.0])).is_err());
     }
 
     #[test]

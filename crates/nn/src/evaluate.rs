@@ -9,9 +9,6 @@ use crate::readout::read;
 use crate::step::{check_outputs, check_tokens, device_of};
 use crate::{Pass, Result};
 
-/// Examples per pass: large enough to be fast, small enough for memory.
-const BATCH: usize = 1000;
-
 /// How well a network does on a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
@@ -48,7 +45,7 @@ pub(crate) fn losses<M: Model>(model: &M, data: &Dataset, device: &Device) -> Re
 fn evaluate_on<M: Model>(model: &M, data: &Dataset, device: &Device) -> Result<Evaluation> {
     let rows: Vec<usize> = (0..data.len()).collect();
     let (mut loss, mut predictions) = (0.0, Vec::with_capacity(data.len()));
-    for rows in rows.chunks(BATCH) {
+    for rows in rows.chunks(model.batch().max(1)) {
         let (input, goal) = data.batch(rows, None, device);
         let outputs = model.forward(input, &mut Pass::evaluate())?;
         check_outputs(&outputs, data)?;

@@ -9,7 +9,7 @@ use crate::cg_linear::{Bias, CgLinear, CgLinearConfig};
 use crate::embedding::{EMBEDDING, FixedEmbedding};
 use crate::network::Model;
 use crate::pass::check_dropout;
-use crate::{Activation, Bases, Error, Init, Input, Pass, Penalty, Result};
+use crate::{Activation, Bases, CgWeights, Error, Init, Input, Pass, Result};
 
 /// Neurons of the CG layer and of the hidden layer behind it, as published.
 pub const NEURONS: usize = 128;
@@ -189,8 +189,12 @@ impl Model for CgFeedForward {
         Ok(self.output.forward(x))
     }
 
-    fn penalty(&self, penalty: &Penalty) -> Option<Tensor<1>> {
-        Some(penalty.soft(&self.cg))
+    fn cg_layers(&self) -> Vec<&CgWeights> {
+        vec![&self.cg.weights]
+    }
+
+    fn cg_layers_mut(&mut self) -> Vec<&mut CgWeights> {
+        vec![&mut self.cg.weights]
     }
 
     fn vocabulary(&self) -> Option<usize> {

@@ -56,6 +56,11 @@ impl Init {
         self.param(values, shape).set_require_grad(false)
     }
 
+    /// Trained, the same number everywhere at first.
+    pub fn filled<const D: usize>(&self, value: f32, shape: [usize; D]) -> Param<Tensor<D>> {
+        self.param(vec![value; shape.iter().product()], shape)
+    }
+
     /// A dense layer, weights and bias uniform in +-1/sqrt(inputs).
     pub fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
         let bound = 1.0 / (inputs as f64).sqrt();

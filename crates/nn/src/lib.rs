@@ -1,8 +1,9 @@
 //! Networks whose weights combine invariant subspaces, the penalties that decide between those subspaces, the baselines they
 //! are compared with, and the one training loop.
 //!
-//! Flow: [`Bases`] (from the lattice) -> [`CgLinear`] -> [`CgFeedForward`] and baselines, all a [`Network`] -> [`train()`] ->
-//! [`evaluate()`] and the readout of what was kept ([`CgLinear::kept`], [`CgLinear::snap`], [`CgLinear::fold`]).
+//! Flow: [`Bases`] (from the lattice) -> [`CgWeights`] in a [`CgLinear`] or [`CgConv2d`] -> [`CgFeedForward`], [`Cnn`],
+//! [`Lift`], [`Orbit`] and baselines, all a [`Network`] -> [`train()`] -> [`evaluate()`] and the readout of what was kept ([`Lattices::kept`],
+//! [`Lattices::snap`], [`CgLinear::fold`]).
 //!
 //! Seeds decide everything: initial weights are drawn by [`Init`], everything else by the training loop; the backend's own
 //! generator is never used, so fits may run side by side on any number of threads.
@@ -14,7 +15,7 @@ mod error;
 mod init;
 mod layout;
 
-mod cg_linear;
+mod cg_weights;
 mod penalty;
 mod readout;
 mod violations;
@@ -23,8 +24,26 @@ mod data;
 mod embedding;
 mod pass;
 
-pub mod baselines;
+mod cg_linear;
 mod feed_forward;
+
+pub mod kernels;
+
+mod batch_norm;
+mod cg_conv;
+mod coset_conv;
+mod directions;
+mod elements;
+mod group_conv;
+
+mod cg_head;
+mod cnn;
+mod image_groups;
+mod lift;
+mod orbit;
+
+pub mod baselines;
+mod lattices;
 mod network;
 
 mod evaluate;
@@ -36,16 +55,28 @@ mod train;
 
 pub use activation::Activation;
 pub use bases::{Bases, Block, Reynolds};
+pub use batch_norm::{BatchNorm, Statistics};
+pub use cg_conv::{CgConv2d, Conv2d};
+pub use cg_head::{CgHead, CgHeadConfig};
 pub use cg_linear::{Bias, CgLinear, CgLinearConfig};
+pub use cg_weights::CgWeights;
+pub use cnn::{Cnn, CnnConfig, Depth, Filters, Pool};
+pub use coset_conv::CosetConv2d;
 pub use data::{Augmentation, Dataset, Example, Inputs, Targets};
+pub use elements::Elements;
 pub use embedding::{EMBEDDING, FixedEmbedding, gather};
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};
+pub use group_conv::{GroupConv2d, LiftConv2d};
+pub use image_groups::ImageGroups;
 pub use init::{Init, Rng, rng, trained};
+pub use lattices::{Lattices, LayerLattice};
 pub use layout::{BlockRows, Layout};
+pub use lift::{Lift, LiftConfig};
 pub use network::{Model, Network};
 pub use optimizer::Optimizer;
+pub use orbit::{InnerConfig, Orbit, OrbitConfig};
 pub use pass::{Input, Pass};
 pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
 pub use schedule::Schedule;

@@ -6,16 +6,31 @@ use burn::tensor::Tensor;
 use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
 use crate::feed_forward::CgFeedForward;
 use crate::init::trained;
-use crate::{Input, Pass, Penalty, Result};
+use crate::{CgWeights, Cnn, Input, Lift, Orbit, Pass, Penalty, Result};
 
 /// A network that can be trained.
 pub trait Model: Module {
     /// Outputs `[batch, outputs]`.
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>>;
 
+    /// The weights of the CG layers, from the input on.
+    fn cg_layers(&self) -> Vec<&CgWeights> {
+        Vec::new()
+    }
+
+    /// The same, to be replaced.
+    fn cg_layers_mut(&mut self) -> Vec<&mut CgWeights> {
+        Vec::new()
+    }
+
     /// The sum of the penalty over CG layers, or nothing when there are none.
-    fn penalty(&self, _penalty: &Penalty) -> Option<Tensor<1>> {
-        None
+    fn penalty(&self, penalty: &Penalty) -> Result<Option<Tensor<1>>> {
+        penalty.total(&self.cg_layers())
+    }
+
+    /// Examples per pass in evaluation: large enough to be fast, small enough for memory.
+    fn batch(&self) -> usize {
+        1000
     }
 
     /// Number of distinct tokens the network knows, if it takes tokens; the largest token is one less.
@@ -50,6 +65,12 @@ pub enum Network {
     SetTransformer(SetTransformer),
     /// Plain feedforward network.
     Plain(Plain),
+    /// Convolutional network for images (Appendix E.1).
+    Cnn(Cnn),
+    /// Group convolutions with a CG head.
+    Lift(Lift),
+    /// Any network from every side, with a CG head.
+    Orbit(Orbit),
 }
 
 macro_rules! each {
@@ -62,6 +83,9 @@ macro_rules! each {
             Network::Janossy($model) => $body,
             Network::SetTransformer($model) => $body,
             Network::Plain($model) => $body,
+            Network::Cnn($model) => $body,
+            Network::Lift($model) => $body,
+            Network::Orbit($model) => $body,
         }
     };
 }
@@ -82,13 +106,39 @@ impl From<CgFeedForward> for Network {
     }
 }
 
+impl From<Cnn> for Network {
+    fn from(model: Cnn) -> Self {
+        Self::Cnn(model)
+    }
+}
+
+impl From<Lift> for Network {
+    fn from(model: Lift) -> Self {
+        Self::Lift(model)
+    }
+}
+
+impl From<Orbit> for Network {
+    fn from(model: Orbit) -> Self {
+        Self::Orbit(model)
+    }
+}
+
 impl Model for Network {
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
         each!(self, model => model.forward(input, pass))
     }
 
-    fn penalty(&self, penalty: &Penalty) -> Option<Tensor<1>> {
-        each!(self, model => model.penalty(penalty))
+    fn cg_layers(&self) -> Vec<&CgWeights> {
+        each!(self, model => model.cg_layers())
+    }
+
+    fn cg_layers_mut(&mut self) -> Vec<&mut CgWeights> {
+        each!(self, model => model.cg_layers_mut())
+    }
+
+    fn batch(&self) -> usize {
+        each!(self, model => model.batch())
     }
 
     fn vocabulary(&self) -> Option<usize> {

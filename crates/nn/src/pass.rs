@@ -1,8 +1,10 @@
 //! What a forward pass is given: the input, and whether it may draw random numbers.
 
+use burn::module::Param;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::Rng as _;
 
+use crate::batch_norm::Statistics;
 use crate::init::Rng;
 use crate::{Error, Result};
 
@@ -14,6 +16,8 @@ pub enum Input {
     Tokens(Tensor<2, Int>),
     /// Real vectors, `[batch, dim]`.
     Array(Tensor<2>),
+    /// Images, `[batch, channels, height, width]`.
+    Images(Tensor<4>),
 }
 
 impl Input {
@@ -22,6 +26,7 @@ impl Input {
         match self {
             Self::Tokens(_) => "tokens",
             Self::Array(_) => "arrays",
+            Self::Images(_) => "images",
         }
     }
 
@@ -32,29 +37,54 @@ impl Input {
             other => Err(Error::Input { model, expected: "tokens", got: other.kind() }),
         }
     }
+
+    /// The images, or an error that names the model.
+    pub fn images(self, model: &'static str) -> Result<Tensor<4>> {
+        match self {
+            Self::Images(images) => Ok(images),
+            other => Err(Error::Input { model, expected: "images", got: other.kind() }),
+        }
+    }
 }
 
 /// One pass through a network. In training it carries the generator of dropout masks and sampled permutations; the
-/// backend's own generator is shared between threads and would make a fit depend on its neighbours.
+/// backend's own generator is shared between threads and would make a fit depend on its neighbours. It also collects the
+/// batch statistics that norm layers see, so that a forward pass changes no model.
 #[derive(Debug)]
 pub struct Pass {
     rng: Option<Rng>,
+    statistics: Statistics,
 }
 
 impl Pass {
     /// Training: random masks and permutations come from `rng`.
     pub fn train(rng: Rng) -> Self {
-        Self { rng: Some(rng) }
+        Self { rng: Some(rng), statistics: Statistics::default() }
     }
 
     /// Evaluation: nothing is random.
     pub fn evaluate() -> Self {
-        Self { rng: None }
+        Self { rng: None, statistics: Statistics::default() }
     }
 
     /// The generator, in training only.
     pub fn rng(&mut self) -> Option<&mut Rng> {
         self.rng.as_mut()
+    }
+
+    /// Whether this is training.
+    pub fn is_training(&self) -> bool {
+        self.rng.is_some()
+    }
+
+    /// Notes what a running statistic should move towards; see [`Statistics::absorb`].
+    pub(crate) fn observe(&mut self, running: &Param<Tensor<1>>, seen: Tensor<1>) {
+        self.statistics.0.push((running.id, seen.detach()));
+    }
+
+    /// What the norm layers saw since the last call.
+    pub fn take_statistics(&mut self) -> Statistics {
+        std::mem::take(&mut self.statistics)
     }
 
     /// Dropout: in training, entries become 0 with the given probability and the others grow to keep the mean.

@@ -4,7 +4,7 @@
 use burn::tensor::{Device, Tensor, activation};
 use serde::{Deserialize, Serialize};
 
-use crate::cg_linear::CgLinear;
+use crate::cg_weights::CgWeights;
 use crate::layout::Layout;
 use crate::violations::Violations;
 use crate::{Error, Result, Reynolds};
@@ -92,37 +92,63 @@ impl PenaltyConfig {
         Self::Violations { temperature: hundred() }
     }
 
-    /// Checks the settings and prepares constants on the device of the model; `violations` needs the groups.
+    /// Checks the settings and prepares the penalty of a network with one CG layer; `violations` needs the groups.
     pub fn build(&self, reynolds: Option<&Reynolds>, device: &Device) -> Result<Penalty> {
+        self.build_layers(reynolds.map(std::slice::from_ref).unwrap_or_default(), device)
+    }
+
+    /// The penalty of a network with several CG layers: `violations` needs the groups that act in each, in the order of
+    /// [`Model::cg_layers`](crate::Model::cg_layers).
+    pub fn build_layers(&self, reynolds: &[Reynolds], device: &Device) -> Result<Penalty> {
         let (Self::Levels { temperature, .. } | Self::Violations { temperature }) = *self;
         if !(temperature >= 1.0 && temperature.is_finite()) {
             return Err(Error::setting("temperature", "a number of at least 1", temperature));
         }
-        match (*self, reynolds) {
-            (Self::Levels { size, proxy, .. }, _) => Ok(Penalty::Levels(LevelPenalty { size, proxy, temperature })),
-            (Self::Violations { .. }, Some(groups)) => Ok(Penalty::Violations(Violations::new(groups, temperature, device)?)),
-            (Self::Violations { .. }, None) => Err(Error::setting("penalty", "`levels` when no groups are given", "violations")),
+        match *self {
+            Self::Levels { size, proxy, .. } => Ok(Penalty::Levels(LevelPenalty { size, proxy, temperature })),
+            Self::Violations { .. } if reynolds.is_empty() => {
+                Err(Error::setting("penalty", "`levels` when no groups are given", "violations"))
+            }
+            Self::Violations { .. } => {
+                let layer = |groups| Violations::new(groups, temperature, device);
+                Ok(Penalty::Violations(reynolds.iter().map(layer).collect::<Result<_>>()?))
+            }
         }
     }
 }
 
 /// A penalty ready for use in training.
 #[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "a fit holds one")]
 pub enum Penalty {
     /// R of Eq. 12.
     Levels(LevelPenalty),
-    /// The smooth count of broken groups.
-    Violations(Violations),
+    /// The smooth count of broken groups, one per CG layer.
+    Violations(Vec<Violations>),
 }
 
 impl Penalty {
-    /// The differentiable penalty of one layer, shape `[1]`.
-    pub fn soft(&self, layer: &CgLinear) -> Tensor<1> {
+    /// The differentiable penalty of CG layer number `layer`, shape `[1]`.
+    pub fn soft(&self, layer: usize, weights: &CgWeights) -> Result<Tensor<1>> {
         match self {
-            Self::Levels(levels) => levels.soft(layer),
-            Self::Violations(violations) => violations.soft(layer),
+            Self::Levels(levels) => Ok(levels.soft(weights)),
+            Self::Violations(layers) => match layers.get(layer) {
+                Some(violations) => violations.soft(weights),
+                None => Err(Error::shape("CG layers with groups for `violations`", layer + 1, layers.len())),
+            },
         }
+    }
+
+    /// The sum over all CG layers of a network, shape `[1]`, or nothing when there are none.
+    pub fn total(&self, layers: &[&CgWeights]) -> Result<Option<Tensor<1>>> {
+        let mut sum: Option<Tensor<1>> = None;
+        for (i, weights) in layers.iter().enumerate() {
+            let term = self.soft(i, weights)?;
+            sum = Some(match sum {
+                Some(sum) => sum + term,
+                None => term,
+            });
+        }
+        Ok(sum)
     }
 }
 
@@ -143,7 +169,7 @@ pub struct LevelPenalty {
 
 impl LevelPenalty {
     /// z(M) of every block, shape `[blocks]`.
-    pub fn sizes(&self, layer: &CgLinear) -> Tensor<1> {
+    pub fn sizes(&self, layer: &CgWeights) -> Tensor<1> {
         let squares = layer.block_squares();
         if self.size == Size::Squared {
             return squares;
@@ -156,7 +182,7 @@ impl LevelPenalty {
     }
 
     /// The differentiable penalty, shape `[1]`.
-    pub fn soft(&self, layer: &CgLinear) -> Tensor<1> {
+    pub fn soft(&self, layer: &CgWeights) -> Tensor<1> {
         let z = self.sizes(layer);
         let used = self.proxy.soft(z.clone(), self.temperature);
         let mut penalty: Option<Tensor<1>> = None;
@@ -190,7 +216,7 @@ pub fn hard(layout: &Layout, norms: &[f64], threshold: f64) -> Result<usize> {
     })
 }
 
-impl CgLinear {
+impl CgWeights {
     /// Norm of each block's coefficients, for reports and the hard penalty.
     pub fn block_norms(&self) -> Result<Vec<f64>> {
         Ok(crate::readout::read(&self.block_squares())?.into_iter().map(f64::sqrt).collect())

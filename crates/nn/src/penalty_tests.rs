@@ -1,6 +1,6 @@
 use super::*;
+use crate::Init;
 use crate::bases::{Bases, Block};
-use crate::{CgLinearConfig, Init};
 
 /// A space with one axis per subspace; `levels` must descend.
 fn axes(groups: usize, levels: &[usize]) -> Bases {
@@ -9,9 +9,10 @@ fn axes(groups: usize, levels: &[usize]) -> Bases {
     Bases { dim: levels.len(), groups, blocks: levels.iter().enumerate().map(block).collect() }
 }
 
-fn layer(bases: Bases, coefficients: &[f32], device: &Device) -> CgLinear {
+#[allow(clippy::needless_pass_by_value, reason = "callers pass temporaries")]
+fn layer(bases: Bases, coefficients: &[f32], device: &Device) -> CgWeights {
     let neurons = coefficients.len() / bases.dim;
-    let layer = CgLinearConfig::new(bases, neurons).init(&mut Init::new(0, device)).unwrap();
+    let layer = CgWeights::new(&bases, None, 1, neurons, &mut Init::new(0, device)).unwrap();
     layer.set_coefficients(coefficients.to_vec()).unwrap()
 }
 
@@ -23,8 +24,8 @@ fn levels(size: Size, proxy: Proxy, temperature: f64) -> Penalty {
     build(PenaltyConfig::Levels { size, proxy, temperature })
 }
 
-fn value(penalty: &Penalty, layer: &CgLinear) -> f64 {
-    f64::from(penalty.soft(layer).into_scalar::<f32>())
+fn value(penalty: &Penalty, layer: &CgWeights) -> f64 {
+    f64::from(penalty.soft(0, layer).unwrap().into_scalar::<f32>())
 }
 
 fn close(got: f64, expected: f64) {
@@ -98,6 +99,7 @@ fn the_pair_of_appendix_f3() {
     assert_eq!(two.hard_penalty(1e-9).unwrap(), 3);
     let penalty = build(PenaltyConfig::violations());
     let Penalty::Violations(violations) = &penalty else { panic!("violations expected") };
+    let violations = &violations[0];
     // Kept: the three swaps among positions 1, 3, 5, and for the first also 2 with 4.
     assert_eq!(violations.hard(&one, 1e-9).unwrap(), 6);
     assert_eq!(violations.hard(&two, 1e-9).unwrap(), 7);
@@ -128,7 +130,7 @@ fn gradients_match_finite_differences() {
         let penalty = config.build(Some(&Reynolds::swaps(5)), &device).unwrap();
         let at = |x: &[f32]| layer(Bases::sequence(5), x, &device);
         let centre = at(&start);
-        let grads = penalty.soft(&centre).backward();
+        let grads = penalty.soft(0, &centre).unwrap().backward();
         let gradient = crate::readout::read(&centre.coefficients.val().grad(&grads).unwrap()).unwrap();
         for i in 0..start.len() {
             let step = |h: f32| {
@@ -153,9 +155,28 @@ fn gradients_are_finite_at_zero() {
         let penalty = config.build(Some(&Reynolds::swaps(5)), &device).unwrap();
         for start in [[0.0; 5], [1.0, 0.0, 0.0, 0.0, 0.0]] {
             let layer = layer(Bases::sequence(5), &start, &device);
-            let grads = penalty.soft(&layer).backward();
+            let grads = penalty.soft(0, &layer).unwrap().backward();
             let gradient = layer.coefficients.val().grad(&grads).unwrap();
             assert!(crate::readout::read(&gradient).unwrap().iter().all(|g| g.is_finite()), "{config:?}");
         }
     }
+}
+
+#[test]
+fn the_penalty_of_a_network_is_the_sum_over_its_layers() {
+    let device = Device::flex();
+    let (one, two) =
+        (layer(Bases::sequence(5), &[1.0, 0.5, 1.0, 0.0, 1.0], &device), layer(Bases::sequence(3), &[1.0, 0.0, 1.0], &device));
+    let groups = [Reynolds::swaps(5), Reynolds::swaps(3)];
+    for config in [PenaltyConfig::default(), PenaltyConfig::violations()] {
+        let penalty = config.build_layers(&groups, &device).unwrap();
+        let total: f32 = penalty.total(&[&one, &two]).unwrap().unwrap().into_scalar();
+        let second: f32 = penalty.soft(1, &two).unwrap().into_scalar();
+        close(f64::from(total), value(&penalty, &one) + f64::from(second));
+        assert!(penalty.total(&[]).unwrap().is_none());
+    }
+    let penalty = PenaltyConfig::violations().build_layers(&groups[..1], &device).unwrap();
+    let message = penalty.total(&[&one, &two]).unwrap_err().to_string();
+    assert_eq!(message, "CG layers with groups for `violations`: expected 2, got 1");
+    assert!(penalty.soft(0, &two).unwrap_err().to_string().contains("expected dimension 5, got 3"));
 }

@@ -1,25 +1,23 @@
-//! What a trained layer kept: the test for each group, the exact projection onto it, and the plain layer it folds into.
+//! What trained weights kept: the test for each group, and the exact projection onto it.
 
 use burn::module::Param;
-use burn::nn::Linear;
 use burn::tensor::{Tensor, TensorData};
 
-use crate::bases::check_vectors;
-use crate::cg_linear::{CgLinear, constants};
-use crate::dense::{defect_factor, dot, matmul, orthonormal, solve, transpose};
+use crate::cg_weights::{CgWeights, constants, span};
+use crate::dense::{defect_factor, dot, matmul, solve, transpose};
 use crate::layout::Layout;
 use crate::{Error, Result, Reynolds};
 
 /// Largest relative part of snapped weights that may fall outside the layer's basis.
 const SNAP_TOLERANCE: f64 = 1e-6;
 
-impl CgLinear {
+impl CgWeights {
     /// For each group i whether ||W (I - R_i)||^2 <= tol ||W||^2, rows of W being neurons, with the relative violation.
     /// Invariance of w is w^T R = w^T, so a group that is not orthogonal acts on weights by its transpose.
     pub fn kept(&self, reynolds: &Reynolds, tolerance: f64) -> Result<Vec<(bool, f64)>> {
         reynolds.check()?;
         self.check_dim("Reynolds operators", reynolds.dim)?;
-        let (dim, weights) = (self.positions(), read(&self.weights())?);
+        let (dim, weights) = (self.dim(), read(&self.weights())?);
         let neurons = transpose(&weights, weights.len() / dim);
         let total = dot(&neurons, &neurons);
         let violation = |r: &Vec<f64>| {
@@ -30,10 +28,10 @@ impl CgLinear {
         Ok(reynolds.matrices.iter().map(violation).map(|v| (v <= tolerance, v)).collect())
     }
 
-    /// Projects the weights exactly onto a subspace, given its orthogonal projector (row-major, positions x positions):
+    /// Projects the weights exactly onto a subspace, given its orthogonal projector (row-major, dim x dim):
     /// that of Bt(kept). Fails if the layer's basis cannot express the result, as when an imposed group is not kept.
     pub fn snap(self, projector: &[f64]) -> Result<Self> {
-        let dim = self.positions();
+        let dim = self.dim();
         if projector.len() != dim * dim {
             return Err(Error::shape("projector", format!("{dim} x {dim} entries"), projector.len()));
         }
@@ -55,15 +53,11 @@ impl CgLinear {
         self.set_coefficients(omega.into_iter().map(|x| x as f32).collect())
     }
 
-    /// The same layer confined to the span of `vectors`, such as a basis of Bt(M): weights are projected there, which makes
-    /// a warm start for a fit with the groups of M imposed. See [`CgLinearConfig::imposed`](crate::CgLinearConfig::imposed).
+    /// The same weights confined to the span of `vectors`, such as a basis of Bt(M): they are projected there, which makes
+    /// a warm start for a fit with the groups of M imposed. See [`CgWeights::new`].
     pub fn impose(mut self, vectors: &[Vec<f64>]) -> Result<Self> {
-        let dim = self.positions();
-        check_vectors("vector of the imposed subspace", vectors, dim)?;
-        let vectors = orthonormal(vectors);
-        if vectors.is_empty() {
-            return Err(Error::shape("imposed subspace", "at least one nonzero vector", 0));
-        }
+        let dim = self.dim();
+        let vectors = span(vectors, dim)?;
         let weights = read(&self.weights())?;
         let (rank, columns) = (vectors.len(), weights.len() / dim);
         let omega = matmul(&vectors.concat(), &weights, dim, columns);
@@ -77,19 +71,11 @@ impl CgLinear {
         Ok(self)
     }
 
-    /// The same layer as an ordinary dense one, bases multiplied out; its activation is left to the caller.
-    pub fn fold(&self) -> Linear {
-        let shape = [self.positions() * self.features, self.neurons()];
-        let weight = self.weights().detach().reshape(shape);
-        let bias = self.bias.as_ref().map(|b| Param::from_tensor(b.val().detach().expand([self.neurons()])));
-        Linear { weight: Param::from_tensor(weight), bias }
-    }
-
     fn check_dim(&self, what: &'static str, dim: usize) -> Result<()> {
-        if dim == self.positions() {
+        if dim == self.dim() {
             return Ok(());
         }
-        Err(Error::shape(what, format!("dimension {}", self.positions()), dim))
+        Err(Error::shape(what, format!("dimension {}", self.dim()), dim))
     }
 }
 
@@ -110,7 +96,7 @@ pub(crate) fn read<const D: usize>(tensor: &Tensor<D>) -> Result<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bases, Bias, CgLinearConfig, Init};
+    use crate::{Bases, Bias, CgLinear, CgLinearConfig, Init};
     use burn::tensor::Device;
 
     fn layer(n: usize, neurons: usize, features: usize) -> CgLinear {
@@ -152,8 +138,8 @@ mod tests {
     #[test]
     fn snap_changes_nothing_that_was_already_inside() {
         let once = layer(4, 5, 1).snap(&parity_projector()).unwrap();
-        let before = read(&once.weights()).unwrap();
-        let after = read(&once.snap(&parity_projector()).unwrap().weights()).unwrap();
+        let before = read(&once.weights.weights()).unwrap();
+        let after = read(&once.snap(&parity_projector()).unwrap().weights.weights()).unwrap();
         assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() < 1e-6));
     }
 
@@ -173,9 +159,9 @@ mod tests {
             let vectors = [vec![1.0, 0.0, 1.0, 0.0], vec![1.0, 2.0, 1.0, 2.0]];
             let imposed = free.clone().impose(&vectors).unwrap();
             let snapped = free.snap(&parity_projector()).unwrap();
-            let (a, b) = (read(&imposed.weights()).unwrap(), read(&snapped.weights()).unwrap());
+            let (a, b) = (read(&imposed.weights.weights()).unwrap(), read(&snapped.weights.weights()).unwrap());
             assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6));
-            assert_eq!(imposed.coefficients.dims(), [2, 8 * features]);
+            assert_eq!(imposed.weights.coefficients.dims(), [2, 8 * features]);
             assert_eq!(crate::trained(&imposed), 2 * 8 * features + 1);
             assert_eq!(imposed.hard_penalty(0.0).unwrap(), 0);
             assert!(imposed.impose(&[vec![0.0; 4]]).is_err());

@@ -68,16 +68,18 @@ impl<M: Model> Stepper<M> {
         check_outputs(&outputs, data)?;
         let loss = goal.loss(outputs);
         let mut step = Step { loss: f64::from(loss.clone().into_scalar::<f32>()), objective: 0.0 };
-        let penalty = extras.penalty.filter(|_| self.lambda > 0.0).and_then(|p| self.model.penalty(p));
+        let penalty = extras.penalty.filter(|_| self.lambda > 0.0);
+        let penalty = penalty.map(|p| self.model.penalty(p)).transpose()?.flatten();
         let mut objective = loss;
         step.objective = step.loss;
         if let Some(penalty) = penalty {
             objective = objective + penalty.mul_scalar(self.lambda);
             step.objective = f64::from(objective.clone().into_scalar::<f32>());
         }
+        let seen = self.pass.take_statistics();
         if step.objective.is_finite() {
             let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
-            self.model = self.optimizer.step(learning_rate, self.model.clone(), gradients);
+            self.model = seen.absorb(self.optimizer.step(learning_rate, self.model.clone(), gradients));
         }
         Ok(step)
     }

@@ -195,10 +195,8 @@ fn summary<M: Model>(
     device: &Device,
 ) -> Result<Epoch> {
     let (validation_loss, validation_accuracy) = losses(model, validation, device)?;
-    let penalty = match extras.penalty.and_then(|p| model.penalty(p)) {
-        Some(penalty) => f64::from(penalty.into_scalar::<f32>()),
-        None => 0.0,
-    };
+    let penalty = extras.penalty.map(|p| model.penalty(p)).transpose()?.flatten();
+    let penalty = penalty.map_or(0.0, |penalty| f64::from(penalty.into_scalar::<f32>()));
     Ok(Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty })
 }
 

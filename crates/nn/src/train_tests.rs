@@ -25,7 +25,7 @@ fn fit(config: &TrainConfig, extras: Extras) -> Fit<Network> {
 }
 
 fn weights(fit: &Fit<Network>) -> Vec<u32> {
-    let data = fit.model.cg().unwrap().cg.coefficients.val().into_data().try_to_vec::<f32>().unwrap();
+    let data = fit.model.cg().unwrap().cg.weights.coefficients.val().into_data().try_to_vec::<f32>().unwrap();
     data.into_iter().map(f32::to_bits).collect()
 }
 

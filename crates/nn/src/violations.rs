@@ -3,10 +3,10 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 
-use crate::cg_linear::CgLinear;
+use crate::cg_weights::CgWeights;
 use crate::dense::defect_factor;
 use crate::penalty::Proxy;
-use crate::{Result, Reynolds};
+use crate::{Error, Result, Reynolds};
 
 /// Keeps a neuron of zero weights from dividing by zero; it then breaks nothing.
 const FLOOR: f64 = 1e-12;
@@ -37,18 +37,22 @@ impl Violations {
             factors = vec![0.0; reynolds.dim];
             owners.push(usize::MAX);
         }
-        let rows = owners.len();
-        let member = (0..reynolds.groups()).flat_map(|g| owners.iter().map(move |&o| f32::from(u8::from(o == g)))).collect();
+        // Likewise one row for a layer without groups.
+        let (rows, groups) = (owners.len(), reynolds.groups().max(1));
+        let member = (0..groups).flat_map(|g| owners.iter().map(move |&o| f32::from(u8::from(o == g)))).collect();
         Ok(Self {
             factors: Tensor::from_data(TensorData::new(factors, [rows, reynolds.dim]), device),
-            groups: Tensor::from_data(TensorData::new::<f32, _>(member, [reynolds.groups(), rows]), device),
+            groups: Tensor::from_data(TensorData::new::<f32, _>(member, [groups, rows]), device),
             reynolds: reynolds.clone(),
             temperature,
         })
     }
 
     /// The differentiable count, shape `[1]`.
-    pub fn soft(&self, layer: &CgLinear) -> Tensor<1> {
+    pub fn soft(&self, layer: &CgWeights) -> Result<Tensor<1>> {
+        if layer.dim() != self.reynolds.dim {
+            return Err(Error::shape("weights of a CG layer", format!("dimension {}", self.reynolds.dim), layer.dim()));
+        }
         let weights = layer.weights();
         let [features, neurons] = [layer.features(), layer.neurons()];
         let per_neuron = |squares: Tensor<2>| {
@@ -61,11 +65,11 @@ impl Violations {
         let broken = per_neuron(groups.matmul(factors.matmul(weights.clone()).square()));
         let total = per_neuron(weights.square().sum_dim(0)).add_scalar(FLOOR);
         let ratios = broken.div(total).mean_dim(1);
-        Proxy::Ratio.soft(ratios, self.temperature).sum()
+        Ok(Proxy::Ratio.soft(ratios, self.temperature).sum())
     }
 
-    /// How many groups the layer breaks by more than `tolerance` (see [`CgLinear::kept`]).
-    pub fn hard(&self, layer: &CgLinear, tolerance: f64) -> Result<usize> {
+    /// How many groups the layer breaks by more than `tolerance` (see [`CgWeights::kept`]).
+    pub fn hard(&self, layer: &CgWeights, tolerance: f64) -> Result<usize> {
         Ok(layer.kept(&self.reynolds, tolerance)?.into_iter().filter(|(kept, _)| !kept).count())
     }
 }
@@ -83,7 +87,7 @@ mod tests {
         let layer = CgLinearConfig::new(Bases::sequence(2), 2).init(&mut Init::new(0, &device)).unwrap();
         let layer = layer.set_coefficients(vec![root, root, 2.0 * root, 0.0]).unwrap();
         let penalty = PenaltyConfig::violations().build(Some(&Reynolds::swaps(2)), &device).unwrap();
-        let value: f32 = penalty.soft(&layer).into_scalar();
+        let value: f32 = penalty.soft(0, &layer.weights).unwrap().into_scalar();
         assert!((value - 40.0 / 41.0).abs() < 1e-5, "{value}");
     }
 
@@ -92,9 +96,9 @@ mod tests {
         let device = Device::flex();
         let penalty = PenaltyConfig::violations().build(Some(&Reynolds::swaps(4)), &device).unwrap();
         let layer = CgLinearConfig::new(Bases::sequence(4), 3).per_feature(2).init(&mut Init::new(3, &device)).unwrap();
-        let scaled: Vec<f32> = layer.coefficients.val().mul_scalar(17.0).into_data().try_to_vec().unwrap();
-        let before: f32 = penalty.soft(&layer).into_scalar();
-        let after: f32 = penalty.soft(&layer.set_coefficients(scaled).unwrap()).into_scalar();
+        let scaled: Vec<f32> = layer.weights.coefficients.val().mul_scalar(17.0).into_data().try_to_vec().unwrap();
+        let before: f32 = penalty.soft(0, &layer.weights).unwrap().into_scalar();
+        let after: f32 = penalty.soft(0, &layer.set_coefficients(scaled).unwrap().weights).unwrap().into_scalar();
         assert!((before - after).abs() < 1e-4);
     }
 
@@ -104,6 +108,6 @@ mod tests {
         let trivial = Reynolds { dim: 2, matrices: vec![vec![1.0, 0.0, 0.0, 1.0]] };
         let penalty = PenaltyConfig::violations().build(Some(&trivial), &device).unwrap();
         let layer = CgLinearConfig::new(Bases::sequence(2), 3).init(&mut Init::new(3, &device)).unwrap();
-        assert!(penalty.soft(&layer).into_scalar::<f32>().abs() < 1e-12);
+        assert!(penalty.soft(0, &layer.weights).unwrap().into_scalar::<f32>().abs() < 1e-12);
     }
 }

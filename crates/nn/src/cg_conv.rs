@@ -1,0 +1,101 @@
+//! Convolutions: an ordinary one, and the CG-invariant one, whose filters are learned combinations of invariant subspaces
+//! (Appendix E.1).
+
+use burn::module::{Module, Param};
+use burn::tensor::Tensor;
+
+use crate::cg_weights::{CgWeights, bound};
+use crate::{Bases, Error, Init, Result, kernels};
+
+/// An ordinary convolution that keeps the size of the image. It has no bias: the batch norm behind it has one.
+#[derive(Module, Debug)]
+pub struct Conv2d {
+    /// `[outputs, inputs, side, side]`.
+    pub filters: Param<Tensor<4>>,
+}
+
+impl Conv2d {
+    /// Filters uniform in +-1/sqrt(fan-in).
+    pub fn new(inputs: usize, side: usize, outputs: usize, init: &mut Init) -> Result<Self> {
+        check_sizes(inputs, side, outputs)?;
+        Ok(Self { filters: init.uniform([outputs, inputs, side, side], bound(inputs * side * side)) })
+    }
+
+    /// `[batch, inputs, height, width]` to `[batch, outputs, height, width]`.
+    pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let side = self.filters.dims()[3];
+        kernels::conv2d(x, self.filters.val(), side / 2)
+    }
+}
+
+/// A convolution whose filters are sums over M of B(M) omega(M).
+///
+/// The lattice lives either on `side x side`, and then every pair of an input and an output channel has coefficients of its
+/// own, or on `inputs x side x side`, when some group moves the input channels.
+#[derive(Module, Debug)]
+pub struct CgConv2d {
+    /// sum over M of B(M) omega(M).
+    pub weights: CgWeights,
+    #[module(skip)]
+    inputs: usize,
+    #[module(skip)]
+    side: usize,
+}
+
+impl CgConv2d {
+    /// Coefficients uniform in +-1/sqrt(fan-in). The dimension of `bases` tells where the lattice lives; `imposed` confines
+    /// the filters, as in [`CgWeights::new`].
+    pub fn new(
+        bases: &Bases,
+        imposed: Option<&[Vec<f64>]>,
+        inputs: usize,
+        side: usize,
+        outputs: usize,
+        init: &mut Init,
+    ) -> Result<Self> {
+        check_sizes(inputs, side, outputs)?;
+        let area = side * side;
+        let features = match bases.dim {
+            dim if dim == inputs * area => 1,
+            dim if dim == area => inputs,
+            dim => return Err(Error::shape("dimension of a filter's bases", format!("{area} or {}", inputs * area), dim)),
+        };
+        Ok(Self { weights: CgWeights::new(bases, imposed, features, outputs, init)?, inputs, side })
+    }
+
+    /// The filters, `[outputs, inputs, side, side]`.
+    pub fn filters(&self) -> Tensor<4> {
+        let (outputs, area) = (self.weights.neurons(), self.side * self.side);
+        let weights = self.weights.weights();
+        let filters = if self.weights.dim() == area {
+            weights.reshape([area, self.inputs, outputs]).permute([2, 1, 0])
+        } else {
+            weights.reshape([self.inputs, area, outputs]).permute([2, 0, 1])
+        };
+        filters.reshape([outputs, self.inputs, self.side, self.side])
+    }
+
+    /// `[batch, inputs, height, width]` to `[batch, outputs, height, width]`.
+    pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        kernels::conv2d(x, self.filters(), self.side / 2)
+    }
+
+    /// The same layer as an ordinary convolution, bases multiplied out.
+    pub fn fold(&self) -> Conv2d {
+        Conv2d { filters: Param::from_tensor(self.filters().detach()) }
+    }
+}
+
+/// A filter needs a centre, and something to read and to write.
+pub(crate) fn check_sizes(inputs: usize, side: usize, outputs: usize) -> Result<()> {
+    for (name, value) in [("input channels", inputs), ("output channels", outputs)] {
+        if value == 0 {
+            return Err(Error::setting(name, "at least 1", value));
+        }
+    }
+    if side.is_multiple_of(2) { Err(Error::setting("side of a filter", "odd", side)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+#[path = "cg_conv_tests.rs"]
+mod tests;
