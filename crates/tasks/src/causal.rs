@@ -21,6 +21,9 @@ use crate::examples::{Examples, Pairs};
 use crate::partition::Partition;
 use crate::random::{Stream, below, stream};
 
+/// Powers of a generator are held in memory, each as long as an example.
+const MAX_POWERS: usize = 1024;
+
 /// In which order T_{U_D, U_I} composes its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -53,6 +56,9 @@ pub struct Base<'a, T> {
     pub values: &'a [T],
     /// The label of X(hid).
     pub label: f32,
+    /// Which power of the generator of each group in D moves it, in the order of the candidates; empty unless U_D is drawn
+    /// by [powers](Causal::with_powers).
+    pub powers: &'a [usize],
 }
 
 /// Training and test data from one causal model.
@@ -94,6 +100,7 @@ impl std::fmt::Display for NotNormal {
 /// | --- | --- | --- |
 /// | composition | `DThenI` | |
 /// | draw of U_I in the test set | `NonIdentity` | |
+/// | draw of U_D | uniform in G_D | or by powers |
 /// | support of U_I in training | the identity | elements of G_I |
 /// | label noise | 0 | 0 to 1 |
 #[derive(Debug, Clone)]
@@ -102,6 +109,8 @@ pub struct Causal {
     depends: Group,
     /// The groups of D one by one: a witness against normality names one of them.
     depends_on: Vec<Group>,
+    /// The elements of each of them by power, when U_D is drawn group by group.
+    powers: Option<Vec<Vec<Action>>>,
     composition: Composition,
     draw: Draw,
     support: Vec<Action>,
@@ -138,6 +147,7 @@ impl Causal {
             irrelevant: generated(shape, &of(irrelevant))?,
             depends: generated(shape, &depends_on)?,
             depends_on,
+            powers: None,
             composition: Composition::default(),
             draw: Draw::default(),
             support: vec![Action::identity(shape.len())],
@@ -167,6 +177,16 @@ impl Causal {
             return Err(Error::Support { index, action: support[index].to_string() });
         }
         Ok(Self { support, ..self })
+    }
+
+    /// Draws U_D as one power of the generator of each group in D, uniformly and independently of each other, so that a label
+    /// can speak of each group by itself: it finds the powers in [`Base::powers`].
+    ///
+    /// The powers act in the order of the candidates, the first group first. Every group in D must be cyclic and given by
+    /// one generator, as quarter turns, mirrors and shifts are.
+    pub fn with_powers(self) -> Result<Self> {
+        let powers = self.depends_on.iter().map(powers).collect::<Result<_>>()?;
+        Ok(Self { powers: Some(powers), ..self })
     }
 
     /// Sets the probability with which U_Y replaces a label by another that occurs in the same set of examples.
@@ -262,8 +282,8 @@ impl Causal {
         let mut depends = stream(seed, depends);
         let mut sets = std::array::from_fn(|_| Examples::with_capacity(base.width, base.len()));
         for (index, (values, given)) in base.iter().enumerate() {
-            let d = self.depends.sample(&mut below(&mut depends));
-            let target = label(Base { index, values, label: given }, &d);
+            let (d, powers) = self.dependent(&mut depends);
+            let target = label(Base { index, values, label: given, powers: &powers }, &d);
             if !target.is_finite() {
                 return Err(Error::Label { index, got: target });
             }
@@ -300,6 +320,17 @@ impl Causal {
         entry::check::<T>(&self.depends)
     }
 
+    /// U_D, with its powers when it is drawn by them.
+    fn dependent(&self, rng: &mut ChaCha8Rng) -> (Action, Vec<usize>) {
+        let Some(groups) = &self.powers else {
+            return (self.depends.sample(&mut below(rng)), Vec::new());
+        };
+        let powers: Vec<usize> = groups.iter().map(|elements| rng.random_range(0..elements.len())).collect();
+        let identity = Action::identity(self.depends.shape().len());
+        let product = groups.iter().zip(&powers).fold(identity, |product, (elements, &k)| elements[k].after(&product));
+        (product, powers)
+    }
+
     /// U_I.
     fn element(&self, environment: Environment, rng: &mut ChaCha8Rng) -> Action {
         match environment {
@@ -331,6 +362,33 @@ impl Causal {
             }
         }
         Ok(())
+    }
+}
+
+/// The powers of the only generator of a group, the identity first.
+fn powers(group: &Group) -> Result<Vec<Action>> {
+    let mut powers = vec![Action::identity(group.shape().len())];
+    let generator = match group.generators() {
+        [] => return Ok(powers),
+        [generator] => generator,
+        several => {
+            let what = "generators of a group in D that is drawn by powers";
+            return Err(Error::Count { what, expected: format!("1 for {}", group.name()), got: several.len() });
+        }
+    };
+    loop {
+        let next = generator.after(&powers[powers.len() - 1]);
+        if next.is_identity() {
+            return Ok(powers);
+        }
+        if powers.len() == MAX_POWERS {
+            return Err(Error::parameter(
+                "order of a group in D that is drawn by powers",
+                format!("at most {MAX_POWERS}"),
+                group.order(),
+            ));
+        }
+        powers.push(next);
     }
 }
 

@@ -26,14 +26,30 @@ mod sequences;
 mod graph_task;
 mod graphs;
 
+// Digits: how they are packed, where they come from.
+mod bit_coder;
+mod idx;
+mod mnist;
+
+mod image_task;
+mod images;
+
+// The counterexamples to "invariant is enough".
+mod figures;
+
 mod task;
 
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
 pub use entry::Entry;
 pub use error::{Error, Result};
 pub use examples::{Chance, Examples, Pairs, Split, consistency};
+pub use figures::Figures;
 pub use graph_task::GraphTask;
 pub use graphs::Graphs;
+pub use idx::{Idx, IdxValues};
+pub use image_task::{ImageGroup, ImageTask, Invariant};
+pub use images::{Environments, Images};
+pub use mnist::{Digits, Mnist, SIDE};
 pub use partition::Partition;
 pub use sequence_task::{Arrangement, SequenceTask};
 pub use sequences::{Sequences, TestOrder};

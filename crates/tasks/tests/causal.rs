@@ -95,6 +95,37 @@ fn the_label_follows_the_element_of_d() {
 }
 
 #[test]
+fn powers_are_drawn_evenly_and_act_in_the_order_of_the_candidates() {
+    let causal = model("2x4x4", &["rot90(1,2)", "cycle(0)", "flip(1)"], &[1], &[0, 2]).with_powers().unwrap();
+    let base = distinct(32, 1600);
+    let label = |base: Base<'_, i32>, _: &Action| (2 * base.powers[0] + base.powers[1]) as f32;
+    let train = causal.train(&base, label, 1).unwrap();
+    let groups = candidates(&"2x4x4".parse().unwrap(), ["rot90(1,2)", "flip(1)"]).unwrap();
+    let (turn, flip) = (&groups[0].generators()[0], &groups[1].generators()[0]);
+    let mut counts = [0; 8];
+    for ((x, y), index) in train.iter().zip(0..) {
+        let (turns, mirrored) = (y as usize / 2, y as usize % 2 == 1);
+        let turned = (0..turns).fold(base.input(index).to_vec(), |x, _| apply(turn, &x));
+        assert_eq!(x, if mirrored { apply(flip, &turned) } else { turned }, "first the turn, then the flip");
+        counts[y as usize] += 1;
+    }
+    assert!(counts.iter().all(|count| (150..250).contains(count)), "{counts:?}");
+    let none = |base: Base<'_, i32>, _: &Action| base.powers.len() as f32;
+    assert_eq!(model("4", &["cycle(0)"], &[], &[0]).train(&distinct(4, 1), none, 0).unwrap().targets, [0.0]);
+}
+
+#[test]
+fn only_cyclic_groups_have_powers() {
+    let error = model("4", &["permute(0)"], &[], &[0]).with_powers().unwrap_err().to_string();
+    assert_eq!(error, "generators of a group in D that is drawn by powers: expected 1 for permute(0), got 2");
+    let error = model("1025", &["cycle(0)"], &[], &[0]).with_powers().unwrap_err().to_string();
+    assert_eq!(error, "order of a group in D that is drawn by powers must be at most 1024, got 1025");
+    let one = model("1x4", &["cycle(0)"], &[], &[0]).with_powers().unwrap();
+    let powers = |base: Base<'_, i32>, _: &Action| base.powers.iter().sum::<usize>() as f32;
+    assert_eq!(one.train(&distinct(4, 1), powers, 0).unwrap().targets, [0.0]);
+}
+
+#[test]
 fn coupled_pairs_share_the_label_and_differ_in_u_i() {
     let causal = model("3x4x4", &["rot90(1,2)", "cycle(0)"], &[1], &[0]);
     let base = distinct(48, 200);

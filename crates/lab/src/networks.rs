@@ -1,0 +1,143 @@
+//! From the settings of a fit to its network.
+
+use burn::tensor::Device;
+use invar_nn::baselines::{
+    DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
+};
+use invar_nn::{
+    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Lattices, LiftConfig, Network, Pool, Reynolds,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::fit::{FitConfig, KEPT, Method};
+use crate::problem::{Data, Problem};
+use crate::record::{KeptGroup, Layer};
+
+/// The network for images.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Backbone {
+    /// The paper's: convolutions whose filters decide, patch by patch, then a sum over space.
+    Patch {
+        /// How many convolutions.
+        depth: Depth,
+        /// Multiplies their channels.
+        width: f64,
+        /// How an image is halved.
+        pool: Pool,
+    },
+    /// Group convolutions that keep the arrangement of parts, with a CG head that decides for the whole network.
+    Lift,
+}
+
+impl Default for Backbone {
+    fn default() -> Self {
+        Self::Patch { depth: Depth::default(), width: 1.0, pool: Pool::default() }
+    }
+}
+
+/// A network, and the lattices of its CG layers where it has several.
+pub(crate) struct Built {
+    pub(crate) network: Network,
+    lattices: Option<Lattices>,
+}
+
+impl FitConfig {
+    /// Draws the network.
+    pub(crate) fn build(&self, problem: &Problem, device: &Device) -> Result<Built> {
+        let mut init = Init::new(self.seed, device);
+        match self.data {
+            Data::Images(_) => self.image_network(problem, &mut init),
+            Data::Sequences(_) | Data::Graphs(_) => {
+                Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None })
+            }
+        }
+    }
+
+    /// Networks for sequences and arrays.
+    fn feed_forward(&self, problem: &Problem, init: &mut Init) -> Result<Network> {
+        let outputs = problem.train.outputs();
+        let length = problem.lattice.shape().side(0);
+        let tokens =
+            || problem.vocabulary.ok_or_else(|| self.unfit("cgreg, oracle, plain or augmented, which take arrays"));
+        Ok(match self.method {
+            Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, init)?),
+            Method::Oracle => {
+                let imposed = Some(problem.invariant_basis(&problem.symmetry)?);
+                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, init)?)
+            }
+            Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(init)?),
+            Method::Gru => Network::Gru(GruNetConfig::new(tokens()?, outputs).init(init)?),
+            Method::DeepSets => Network::DeepSets(DeepSetsConfig::new(tokens()?, outputs).init(init)?),
+            Method::Janossy => Network::Janossy(JanossyConfig::new(tokens()?, outputs, Pooling::Kary(2)).init(init)?),
+            Method::SetTransformer => Network::SetTransformer(SetTransformerConfig::new(tokens()?, outputs).init(init)?),
+            Method::Plain | Method::Augmented => Network::Plain(match problem.vocabulary {
+                Some(vocabulary) => PlainConfig::tokens(vocabulary, length, outputs).init(init)?,
+                None => PlainConfig::array(problem.bases.dim, outputs).init(init)?,
+            }),
+            Method::GInvariant => return Err(self.unfit("a method for sequences or arrays")),
+        })
+    }
+
+    fn cg(&self, problem: &Problem) -> CgFeedForwardConfig {
+        let config = problem.vocabulary.map_or_else(CgFeedForwardConfig::array, CgFeedForwardConfig::tokens);
+        CgFeedForwardConfig { head: self.head, outputs: problem.train.outputs(), ..config }
+    }
+
+    /// Networks for images: the candidates act on patches, which is where the first layer meets them.
+    fn image_network(&self, problem: &Problem, init: &mut Init) -> Result<Built> {
+        let groups = ImageGroups::new(problem.groups())?;
+        let imposed = (self.method == Method::Oracle).then(|| problem.symmetry.clone());
+        let outputs = problem.train.outputs();
+        let (network, lattices) = match self.backbone.unwrap_or_default() {
+            Backbone::Patch { depth, width, pool } => {
+                let filters = match self.method {
+                    Method::Cgreg | Method::Oracle => Filters::Cg { imposed },
+                    Method::Plain => Filters::Plain,
+                    Method::GInvariant => Filters::P4m,
+                    _ => return Err(self.unfit("cgreg, oracle, plain or g_invariant, which take images")),
+                };
+                let config = CnnConfig { depth, width, pool, filters, ..CnnConfig::new(outputs) };
+                let lattices = config.lattices(&groups)?;
+                (config.init(Some(&lattices), init)?.into(), lattices)
+            }
+            Backbone::Lift => {
+                if !matches!(self.method, Method::Cgreg | Method::Oracle) {
+                    return Err(self.unfit("cgreg or oracle, which have a lifted network"));
+                }
+                let mut config = LiftConfig { imposed, ..LiftConfig::new(outputs) };
+                config.head.head = self.head;
+                let lattices = config.lattices(&groups)?;
+                (config.init(&lattices, init)?.into(), lattices)
+            }
+        };
+        Ok(Built { network, lattices: Some(lattices) })
+    }
+
+    fn unfit(&self, expected: &str) -> Error {
+        Error::Setting { name: "method", expected: expected.into(), got: self.method.title().into() }
+    }
+}
+
+impl Built {
+    /// The Reynolds operators of each CG layer.
+    pub(crate) fn reynolds(&self, problem: &Problem) -> Vec<Reynolds> {
+        self.lattices.as_ref().map_or_else(|| vec![problem.reynolds.clone()], Lattices::reynolds)
+    }
+
+    /// What the CG layers of a trained network keep and use; nothing without CG layers.
+    pub(crate) fn read(&self, network: &Network, problem: &Problem) -> Result<Option<Layer>> {
+        use invar_nn::Model as _;
+        let Some((first, later)) = network.cg_layers().split_first().map(|(first, later)| (*first, later.to_vec())) else {
+            return Ok(None);
+        };
+        let kept = match &self.lattices {
+            Some(lattices) => lattices.kept(network, KEPT)?,
+            None => first.kept(&problem.reynolds, KEPT)?,
+        };
+        let groups = kept.into_iter().enumerate().map(|(group, (kept, violation))| KeptGroup { group, kept, violation });
+        let later = later.into_iter().map(invar_nn::CgWeights::block_norms).collect::<Result<_, _>>()?;
+        Ok(Some(Layer { groups: groups.collect(), norms: first.block_norms()?, later }))
+    }
+}

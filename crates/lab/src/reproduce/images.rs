@@ -1,0 +1,229 @@
+//! The image half of the paper: Table 1 left, and the two tables over lambda.
+
+use invar_nn::{Depth, Pool, Schedule, StoppingConfig};
+use invar_tasks::{ImageTask, Images, Invariant};
+
+use super::budget::Budget;
+use super::experiment::{self, Cell, Experiment, extrapolation};
+use super::{figures_note, printed};
+use crate::cgreg::LEARNING_RATES;
+use crate::fit::{Descent, FitConfig, Method};
+use crate::networks::Backbone;
+use crate::problem::Data;
+use crate::record::Record;
+use crate::table::{Cell as Figure, Row, Table};
+
+/// Strengths tried on images: the paper's table stops at 10.
+const LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
+/// As in Table 1, from nothing to everything.
+const ROWS: [Invariant; 4] = [Invariant::None, Invariant::Color, Invariant::RotVflip, Invariant::RotColorVflip];
+const METHODS: [Method; 4] = [Method::Plain, Method::Cgreg, Method::Oracle, Method::GInvariant];
+
+/// The image tables on a budget.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageTables {
+    /// How much to run.
+    pub budget: Budget,
+    /// Only CG-reg., for the tables over lambda.
+    pub over_lambda: bool,
+}
+
+impl ImageTables {
+    fn tasks(self) -> &'static [ImageTask] {
+        match self.budget {
+            Budget::Smoke | Budget::Quick => &[ImageTask::Mnist34],
+            Budget::Standard | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
+        }
+    }
+
+    /// Few images cannot show 48 classes in every split.
+    fn rows(self) -> &'static [Invariant] {
+        if self.budget == Budget::Smoke { &ROWS[2..] } else { &ROWS }
+    }
+
+    fn lambdas(self) -> &'static [f64] {
+        if self.budget == Budget::Smoke { &[0.0, 10.0] } else { &LAMBDAS }
+    }
+
+    fn data(self, task: ImageTask, invariant: Invariant) -> Data {
+        let (count, test_count) = match (self.budget, task) {
+            (Budget::Smoke, _) => (Some(200), Some(100)),
+            (Budget::Quick, _) => (Some(3_000), None),
+            (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
+            (Budget::Standard | Budget::Paper, _) => (None, None),
+        };
+        Data::Images(Images { invariant, count, test_count, ..Images::new(task) })
+    }
+
+    fn epochs(self) -> usize {
+        match self.budget {
+            Budget::Smoke => 1,
+            Budget::Quick => 10,
+            Budget::Standard => 12,
+            Budget::Paper => 500,
+        }
+    }
+
+    fn backbone(self) -> Backbone {
+        let (depth, width) = match self.budget {
+            Budget::Smoke => (Depth::Reference, 0.0625),
+            Budget::Quick => (Depth::Reference, 0.25),
+            Budget::Standard => (Depth::Reference, 1.0),
+            Budget::Paper => (Depth::Paper, 1.0),
+        };
+        Backbone::Patch { depth, width, pool: Pool::Floor }
+    }
+
+    fn describe(self) -> String {
+        let network = match self.budget {
+            Budget::Smoke => "the six-layer network at a sixteenth of its width",
+            Budget::Quick => "the six-layer network at a quarter of its width",
+            Budget::Standard => "the six-layer network",
+            Budget::Paper => "the eight-layer network",
+        };
+        let images = match self.budget {
+            Budget::Smoke => "200 images",
+            Budget::Quick => "3,000 images",
+            Budget::Standard => "MNIST-34 in full, 12,000 images of MNIST",
+            Budget::Paper => "all images",
+        };
+        let rates = match self.budget {
+            Budget::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each fold",
+            _ => "one-cycle learning rate with a peak of 1e-2",
+        };
+        let folds = if self.repeats() == 1 { "fold 0".into() } else { format!("folds 0 to {}", self.repeats() - 1) };
+        format!(
+            "Budget {}: {folds}, {images}, {network}, SGD with momentum, {rates}, at most {} epochs.",
+            self.budget.name(),
+            self.epochs()
+        )
+    }
+
+    fn figure(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Figure {
+        let data = self.data(task, invariant);
+        let found = extrapolation(&experiment::chosen(&self, records, &data, method));
+        let baselines = [Method::Plain, Method::GInvariant];
+        let strong = method == Method::Cgreg && experiment::significant(&self, records, &data, &baselines);
+        Figure::of(&found, printed::images(method, task, invariant), strong)
+    }
+
+    fn table1(self, records: &[Record]) -> Table {
+        let row = |task: ImageTask, invariant: Invariant| {
+            let data = self.data(task, invariant);
+            let chance: Vec<f64> =
+                experiment::chosen(&self, records, &data, Method::Cgreg).iter().map(|record| record.chance).collect();
+            let figure = |method| self.figure(records, task, invariant, method);
+            let mut cells =
+                vec![figure(Method::Plain), figure(Method::GInvariant), figure(Method::Cgreg), figure(Method::Oracle)];
+            cells.push(Figure::of(&chance, None, false));
+            Row { labels: vec![task.name().into(), invariant.name().into()], cells }
+        };
+        Table {
+            name: "table1_images".into(),
+            title: "Table 1, left half: extrapolation accuracy on images".into(),
+            labels: vec!["task".into(), "invariant to".into()],
+            columns: ["VGG", "+G-inv", "+CGreg", "oracle", "chance"].map(Into::into).to_vec(),
+            rows: self.tasks().iter().flat_map(|&task| self.rows().iter().map(move |&i| row(task, i))).collect(),
+            notes: vec![
+                self.describe(),
+                format!(
+                    "{} Strong: significantly better than VGG and +G-inv (paired over folds, p < 0.05 each, uncorrected).",
+                    figures_note("folds")
+                ),
+            ],
+        }
+    }
+
+    fn lambda_table(self, records: &[Record], task: ImageTask) -> Table {
+        // The appendix has its columns from everything to nothing.
+        let columns: Vec<Invariant> = self.rows().iter().rev().copied().collect();
+        let row = |&lambda: &f64| {
+            let mut cells = Vec::new();
+            for &invariant in &columns {
+                let data = self.data(task, invariant);
+                let picked =
+                    experiment::chosen(&self, records, &data, Method::Cgreg).first().map(|record| record.config.lambda);
+                let found = experiment::behind(&self, records, &Cell { data, method: Method::Cgreg, lambda });
+                let paper = printed::images_lambda(lambda, task, invariant);
+                let validation: Vec<f64> = found.iter().map(|record| record.validation.accuracy).collect();
+                let strong = picked == Some(lambda);
+                cells.push(Figure::of(&validation, paper.map(|p| p[0]), strong));
+                cells.push(Figure::of(&extrapolation(&found), paper.map(|p| p[1]), strong));
+            }
+            Row { labels: vec![lambda.to_string()], cells }
+        };
+        Table {
+            name: format!("lambda_{}", task.name()),
+            title: format!("CG-reg. on {} for different strengths of the penalty", task.name()),
+            labels: vec!["lambda".into()],
+            columns: columns.iter().flat_map(|i| [format!("{} val.", i.name()), format!("{} test", i.name())]).collect(),
+            rows: self.lambdas().iter().map(row).collect(),
+            notes: vec![
+                self.describe(),
+                format!(
+                    "{} Strong: the lambda chosen on validation accuracy (the largest within 5 points of the best).",
+                    figures_note("folds")
+                ),
+            ],
+        }
+    }
+}
+
+impl Experiment for ImageTables {
+    fn name(&self) -> String {
+        format!("images-{}", self.budget.name())
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for &task in self.tasks() {
+            for method in METHODS {
+                if self.over_lambda && method != Method::Cgreg {
+                    continue;
+                }
+                let lambdas = if method == Method::Cgreg { self.lambdas() } else { &[0.0] };
+                for &invariant in self.rows() {
+                    let data = self.data(task, invariant);
+                    cells.extend(lambdas.iter().map(|&lambda| Cell { data, method, lambda }));
+                }
+            }
+        }
+        cells
+    }
+
+    fn repeats(&self) -> u64 {
+        if self.budget == Budget::Paper { 5 } else { 1 }
+    }
+
+    fn rates(&self, _repeat: u64) -> &'static [f64] {
+        if self.budget == Budget::Paper { &LEARNING_RATES } else { &LEARNING_RATES[..1] }
+    }
+
+    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
+        let mut data = cell.data;
+        if let Data::Images(images) = &mut data {
+            images.fold = repeat as usize;
+        }
+        let fit = FitConfig {
+            lambda: cell.lambda,
+            learning_rate: rate,
+            descent: Descent::Momentum,
+            backbone: Some(self.backbone()),
+            batch: 64,
+            ..FitConfig::new(data, cell.method)
+        };
+        let epochs = self.epochs();
+        if self.budget == Budget::Paper {
+            let stopping = StoppingConfig { patience: (epochs / 10).max(10), ..fit.stopping };
+            return FitConfig { max_epochs: epochs, stopping, ..fit };
+        }
+        fit.with_schedule(Schedule::OneCycle, epochs)
+    }
+
+    fn tables(&self, records: &[Record]) -> Vec<Table> {
+        if self.over_lambda {
+            return self.tasks().iter().map(|&task| self.lambda_table(records, task)).collect();
+        }
+        vec![self.table1(records)]
+    }
+}
