@@ -245,6 +245,10 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
 pub(crate) enum ReproduceArg {
     /// Table 1, right half, and the appendix's two tables on sequences.
     Sequences,
+    /// Table 1, left half: VGG, G-CNN and CG-reg. on images.
+    Images,
+    /// The appendix's tables over lambda on images; shares its fits with `images`.
+    ImagesLambda,
 }
 
 /// Arguments of `invar tasks`.

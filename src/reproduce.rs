@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, ImageTables, SequenceTables};
 use invar_lab::table::Table;
 
 use crate::cli::{ReproduceArg, ReproduceArgs};
@@ -16,6 +16,8 @@ use crate::output::{self, line};
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let experiment: Box<dyn Experiment> = match args.what {
         ReproduceArg::Sequences => Box::new(SequenceTables(args.budget)),
+        ReproduceArg::Images => Box::new(ImageTables { budget: args.budget, over_lambda: false }),
+        ReproduceArg::ImagesLambda => Box::new(ImageTables { budget: args.budget, over_lambda: true }),
     };
     let name = experiment.name();
     let path = args.results.join(format!("{name}.jsonl"));

@@ -66,14 +66,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
 fn data(args: &TrainArgs) -> Result<Data> {
     let mut data = Data::by_name(&args.task)?;
     if let Some(examples) = args.examples {
-        let sizes = data.sizes_mut();
-        sizes.examples = examples;
-        sizes.test = sizes.test.min(examples).max(1);
+        data.set_examples(examples);
     }
     if let Some(length) = args.length {
         match &mut data {
             Data::Sequences(data) => data.length = length,
             Data::Graphs(data) => data.nodes = length,
+            Data::Images(_) => return Err(anyhow!("--length is for sequences and graphs; images have 28 x 28 pixels")),
         }
     }
     Ok(data)

@@ -5,20 +5,18 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use invar_algebra::{Action, Group};
-use invar_nn::baselines::{
-    DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
-};
 use invar_nn::{
-    Augmentation, CgFeedForward, CgFeedForwardConfig, Epoch, Example, Extras, Head, Init, Model, Network, Optimizer,
-    PenaltyConfig, Rng, Schedule, StoppingConfig, TrainConfig, evaluate, train,
+    Augmentation, Epoch, Example, Extras, Head, Model, Network, Optimizer, PenaltyConfig, Rng, Schedule, StoppingConfig,
+    TrainConfig, evaluate, train,
 };
 use invar_tasks::consistency;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::networks::Backbone;
 use crate::problem::{Data, Problem};
-use crate::record::{KeptGroup, Metrics, Record};
+use crate::record::{Metrics, Record};
 
 /// A group counts as kept when the layer's relative violation is at most this.
 pub const KEPT: f64 = 1e-5;
@@ -43,10 +41,12 @@ pub enum Method {
     Janossy,
     /// Set Transformer: invariant to all permutations.
     SetTransformer,
-    /// Plain feedforward network.
+    /// The same network without symmetries: feedforward, or VGG for images.
     Plain,
     /// Plain feedforward network, trained on random transformations by all candidates.
     Augmented,
+    /// Convolutions that are invariant to turns, mirrors and colours: the paper's +G-inv for images.
+    GInvariant,
 }
 
 impl Method {
@@ -62,6 +62,32 @@ impl Method {
             Self::SetTransformer => "Set Transformer",
             Self::Plain => "plain FF",
             Self::Augmented => "FF + augmentation",
+            Self::GInvariant => "G-CNN",
+        }
+    }
+}
+
+/// How gradients become steps, before the learning rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Descent {
+    /// Adam, as published for sequences.
+    #[default]
+    Adam,
+    /// Stochastic gradient descent with momentum 0.9, as published for images.
+    Momentum,
+}
+
+impl Descent {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_adam(&self) -> bool {
+        *self == Self::Adam
+    }
+
+    fn optimizer(self, learning_rate: f64) -> Optimizer {
+        match self {
+            Self::Adam => Optimizer::Adam { learning_rate },
+            Self::Momentum => Optimizer::Sgd { learning_rate, momentum: 0.9 },
         }
     }
 }
@@ -80,8 +106,14 @@ pub struct FitConfig {
     pub lambda: f64,
     /// The penalty; only `cgreg` uses it.
     pub penalty: PenaltyConfig,
-    /// Learning rate of Adam.
+    /// Learning rate.
     pub learning_rate: f64,
+    /// How gradients become steps.
+    #[serde(default, skip_serializing_if = "Descent::is_adam")]
+    pub descent: Descent,
+    /// The network for images; others have one of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backbone: Option<Backbone>,
     /// How it moves.
     pub schedule: Schedule,
     /// Examples per step.
@@ -104,6 +136,8 @@ impl FitConfig {
             lambda: 0.0,
             penalty: PenaltyConfig::default(),
             learning_rate: 1e-3,
+            descent: Descent::default(),
+            backbone: None,
             schedule: Schedule::default(),
             batch: 128,
             max_epochs: 1000,
@@ -120,9 +154,12 @@ impl FitConfig {
         Self { schedule, max_epochs: epochs, stopping: StoppingConfig { patience, ..self.stopping }, ..self }
     }
 
-    /// Which repeat of an experiment it is: the seed.
+    /// Which repeat of an experiment it is: the fold of images, else the seed.
     pub(crate) fn repeat(&self) -> u64 {
-        self.seed
+        match self.data {
+            Data::Images(images) => images.fold as u64,
+            Data::Sequences(_) | Data::Graphs(_) => self.seed,
+        }
     }
 
     fn check(&self) -> Result<()> {
@@ -134,7 +171,7 @@ impl FitConfig {
 
     fn train_config(&self) -> TrainConfig {
         TrainConfig {
-            optimizer: Optimizer::Adam { learning_rate: self.learning_rate },
+            optimizer: self.descent.optimizer(self.learning_rate),
             schedule: self.schedule,
             batch: self.batch,
             max_epochs: self.max_epochs,
@@ -144,57 +181,22 @@ impl FitConfig {
         }
     }
 
-    /// Draws the network.
-    fn network(&self, problem: &Problem, device: &Device) -> Result<Network> {
-        let mut init = Init::new(self.seed, device);
-        let outputs = problem.train.outputs();
-        let length = problem.lattice.shape().side(0);
-        let tokens = || {
-            problem.vocabulary.ok_or_else(|| Error::Setting {
-                name: "method",
-                expected: "cgreg, oracle, plain or augmented, which take arrays".into(),
-                got: self.method.title().into(),
-            })
-        };
-        Ok(match self.method {
-            Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, &mut init)?),
-            Method::Oracle => {
-                let imposed = Some(problem.invariant_basis(&problem.symmetry)?);
-                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, &mut init)?)
-            }
-            Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(&mut init)?),
-            Method::Gru => Network::Gru(GruNetConfig::new(tokens()?, outputs).init(&mut init)?),
-            Method::DeepSets => Network::DeepSets(DeepSetsConfig::new(tokens()?, outputs).init(&mut init)?),
-            Method::Janossy => Network::Janossy(JanossyConfig::new(tokens()?, outputs, Pooling::Kary(2)).init(&mut init)?),
-            Method::SetTransformer => Network::SetTransformer(SetTransformerConfig::new(tokens()?, outputs).init(&mut init)?),
-            Method::Plain | Method::Augmented => Network::Plain(match problem.vocabulary {
-                Some(vocabulary) => PlainConfig::tokens(vocabulary, length, outputs).init(&mut init)?,
-                None => PlainConfig::array(problem.bases.dim, outputs).init(&mut init)?,
-            }),
-        })
-    }
-
-    fn cg(&self, problem: &Problem) -> CgFeedForwardConfig {
-        let config = problem.vocabulary.map_or_else(CgFeedForwardConfig::array, CgFeedForwardConfig::tokens);
-        CgFeedForwardConfig { head: self.head, outputs: problem.train.outputs(), ..config }
-    }
-
     /// Trains and evaluates. The observer sees every epoch and may stop the fit early, which keeps the best so far.
     pub fn run(&self, problem: &Problem, observer: impl FnMut(&Epoch) -> ControlFlow<()>) -> Result<Outcome> {
         self.check()?;
         let start = Instant::now();
         let device = Device::flex();
-        let network = self.network(problem, &device)?;
-        let parameters = network.parameters();
+        let built = self.build(problem, &device)?;
+        let parameters = built.network.parameters();
         let penalty = match self.method {
-            Method::Cgreg => Some(self.penalty.build(Some(&problem.reynolds), &device)?),
+            Method::Cgreg => Some(self.penalty.build_layers(&built.reynolds(problem), &device)?),
             _ => None,
         };
         let whole = Group::join("all", problem.groups())?;
         let transform = |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example);
         let augmentation: Option<Augmentation> = if self.method == Method::Augmented { Some(&transform) } else { None };
         let extras = Extras { penalty: penalty.as_ref(), augmentation };
-        let fit = train(network, &problem.train, &problem.validation, &self.train_config(), extras, observer)?;
+        let fit = train(built.network.clone(), &problem.train, &problem.validation, &self.train_config(), extras, observer)?;
 
         let metrics = |data| -> Result<Metrics> {
             let found = evaluate(&fit.model, data)?;
@@ -220,7 +222,7 @@ impl FitConfig {
             extrapolation: metrics(&problem.test)?,
             consistency,
             chance: problem.chance,
-            layer: fit.model.cg().map(|cg| read_layer(cg, problem)).transpose()?,
+            layer: built.read(&fit.model, problem)?,
             curve: Record::thinned(&fit.curve),
         };
         Ok(Outcome { record, network: fit.model })
@@ -234,13 +236,6 @@ pub struct Outcome {
     pub record: Record,
     /// The trained network.
     pub network: Network,
-}
-
-/// What the CG layer kept and used.
-fn read_layer(network: &CgFeedForward, problem: &Problem) -> Result<crate::record::Layer> {
-    let kept = network.cg.kept(&problem.reynolds, KEPT)?;
-    let groups = kept.into_iter().enumerate().map(|(group, (kept, violation))| KeptGroup { group, kept, violation }).collect();
-    Ok(crate::record::Layer { groups, norms: network.cg.block_norms()? })
 }
 
 /// Applies a permutation of positions to one example in place.

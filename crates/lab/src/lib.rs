@@ -1,6 +1,6 @@
 //! Learners, experiments, records and reports: where networks meet tasks.
 //!
-//! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it) -> [`record`] (one line per fit) -> [`cgreg`]
+//! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it, built by [`networks`]) -> [`record`] (one line per fit) -> [`cgreg`]
 //! (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`] (what people look at).
 
 mod error;
@@ -13,6 +13,7 @@ pub mod problem;
 pub mod record;
 
 pub mod fit;
+pub mod networks;
 
 pub mod cgreg;
 

@@ -1,16 +1,20 @@
 //! A task made concrete: data for the networks, candidate groups with their lattice, and the truth to compare with.
 
-use invar_algebra::{Group, GroupSet, Lattice, Options, left_fixed_space};
+use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, candidates, left_fixed_space};
 use invar_nn::{Bases, Dataset, Inputs, Reynolds, Targets};
-use invar_tasks::{Examples, Graphs, Pairs, Sequences, Split, Task};
+use invar_tasks::{Examples, Graphs, Images, Pairs, Sequences, Split, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Coupled pairs per problem, for the consistency of Definition 2.
 const PAIRS: usize = 1000;
 /// Pairs come from their own seed, so that they are not the test examples.
 const PAIRS_SEED: u64 = 0x5eed;
+
+/// An image, and the patch of it that a filter of a first layer sees.
+const IMAGE: [usize; 3] = [3, 28, 28];
+const PATCH: [usize; 3] = [3, 3, 3];
 
 /// Which data: a built-in task with its sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,6 +24,8 @@ pub enum Data {
     Sequences(Sequences),
     /// Attributed graphs.
     Graphs(Graphs),
+    /// Digits, turned, mirrored and coloured.
+    Images(Images),
 }
 
 impl Data {
@@ -28,10 +34,7 @@ impl Data {
         Ok(match Task::by_name(name)? {
             Task::Sequence(task) => Self::Sequences(Sequences::new(task)),
             Task::Graph(task) => Self::Graphs(Graphs::new(task)),
-            Task::Image(task) => {
-                let expected = "a task on sequences or graphs: training on images is not part of this version".into();
-                return Err(Error::Setting { name: "task", expected, got: task.name().into() });
-            }
+            Task::Image(task) => Self::Images(Images::new(task)),
         })
     }
 
@@ -40,6 +43,7 @@ impl Data {
         match self {
             Self::Sequences(data) => data.task.name(),
             Self::Graphs(data) => data.task.name(),
+            Self::Images(data) => data.task.name(),
         }
     }
 
@@ -48,15 +52,22 @@ impl Data {
         match self {
             Self::Sequences(data) => data.task.description(),
             Self::Graphs(data) => data.task.description(),
+            Self::Images(data) => data.task.description(),
         }
     }
 
-    /// Numbers of examples, to change.
-    pub fn sizes_mut(&mut self) -> &mut invar_tasks::Sizes {
-        match self {
+    /// Changes the number of training and validation examples; no more test examples than those.
+    pub fn set_examples(&mut self, examples: usize) {
+        let sizes = match self {
             Self::Sequences(data) => &mut data.sizes,
             Self::Graphs(data) => &mut data.sizes,
-        }
+            Self::Images(data) => {
+                data.count = Some(examples);
+                return;
+            }
+        };
+        sizes.examples = examples;
+        sizes.test = sizes.test.min(examples).max(1);
     }
 
     /// Draws the data and builds everything that does not depend on a network.
@@ -64,6 +75,10 @@ impl Data {
         let (groups, symmetry, depends) = match self {
             Self::Sequences(data) => (data.groups()?, data.symmetry(), data.depends()),
             Self::Graphs(data) => (data.groups()?, data.symmetry(), data.depends()),
+            // Filters see patches: that is where weights meet the candidates.
+            Self::Images(data) => {
+                (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry(), data.depends())
+            }
         };
         let lattice = Lattice::new(groups, &Options::default())?;
         let (vocabulary, split, pairs, chance) = match self {
@@ -78,6 +93,14 @@ impl Data {
                 let chance = split.chance().accuracy;
                 (None, array_split(split)?, array_pairs(data.pairs(PAIRS, seed ^ PAIRS_SEED)?)?, chance)
             }
+            Self::Images(data) => {
+                let split = data.generate_bytes(seed)?;
+                let chance = split.chance().accuracy;
+                let Split { train, validation, test } = split;
+                let image = |examples| images(examples, data.classes());
+                let Pairs { observed, counterfactual } = data.pair_bytes(PAIRS, seed ^ PAIRS_SEED)?;
+                (None, [image(train)?, image(validation)?, image(test)?], [image(observed)?, image(counterfactual)?], chance)
+            }
         };
         let [train, validation, test] = split;
         let reynolds = Reynolds::of(lattice.groups())?;
@@ -89,7 +112,8 @@ impl Data {
 /// Data, groups and truth of a task, for one seed.
 #[derive(Debug)]
 pub struct Problem {
-    /// The candidates and their subspaces.
+    /// The candidates and their subspaces where weights of a first CG layer live: on positions, on entries, for images on the
+    /// patch of a filter.
     pub lattice: Lattice,
     /// The subspaces, as networks take them.
     pub bases: Bases,
@@ -137,6 +161,15 @@ fn tokens(examples: Examples<i32>) -> Result<Dataset> {
 fn array(examples: Examples<f32>) -> Result<Dataset> {
     let inputs = Inputs::Array { dim: examples.width, values: examples.inputs };
     Ok(Dataset::new(inputs, Targets::Values(examples.targets))?)
+}
+
+/// Pixels of zeros and ones; networks take bytes as shares of 255.
+fn images(mut examples: Examples<u8>, classes: usize) -> Result<Dataset> {
+    examples.inputs.iter_mut().for_each(|pixel| *pixel *= u8::MAX);
+    let [channels, height, width] = IMAGE;
+    let labels = examples.targets.iter().map(|&class| class as usize).collect();
+    let inputs = Inputs::Images { channels, height, width, values: examples.inputs };
+    Ok(Dataset::new(inputs, Targets::Classes { count: classes, labels })?)
 }
 
 fn token_split(split: Split<i32>) -> Result<[Dataset; 3]> {

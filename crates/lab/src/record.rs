@@ -59,8 +59,11 @@ pub struct Metrics {
 pub struct Layer {
     /// Per candidate group.
     pub groups: Vec<KeptGroup>,
-    /// Norm of the coefficients of each subspace, in the order of the lattice.
+    /// Norm of the coefficients of each subspace of the first CG layer, in the order of the lattice.
     pub norms: Vec<f64>,
+    /// The same for every CG layer behind the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Vec<f64>>,
 }
 
 /// Whether a layer is invariant to a group.

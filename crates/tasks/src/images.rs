@@ -138,15 +138,19 @@ impl Images {
 
     /// Training, validation and test data; an error if one of them lacks a class.
     pub fn generate(&self, seed: u64) -> Result<Split<f32>> {
+        let Split { train, validation, test } = self.generate_bytes(seed)?;
+        Ok(Split { train: numbers(train), validation: numbers(validation), test: numbers(test) })
+    }
+
+    /// The same as bytes 0 and 1, in a quarter of the memory.
+    pub fn generate_bytes(&self, seed: u64) -> Result<Split<u8>> {
         let Environments { training, another } = self.environments(seed)?;
         let sizes = self.sizes(training.len(), another.len());
         let split = sizes.split(&training, another, &mut stream(seed, Stream::Shuffle));
-        // As bytes the images take a quarter of the memory: the numbers are made last.
-        drop(training);
         for (set, name) in [(&split.train, "training"), (&split.validation, "validation"), (&split.test, "test")] {
             self.check_classes(set, name)?;
         }
-        Ok(Split { train: numbers(split.train), validation: numbers(split.validation), test: numbers(split.test) })
+        Ok(split)
     }
 
     /// The first `count` images of both environments, to look at: they need not show every class.
@@ -163,6 +167,12 @@ impl Images {
     ///
     /// They are test images, whatever `test_count` says, moved independently of the test set.
     pub fn pairs(&self, count: usize, seed: u64) -> Result<Pairs<f32>> {
+        let Pairs { observed, counterfactual } = self.pair_bytes(count, seed)?;
+        Ok(Pairs { observed: numbers(observed), counterfactual: numbers(counterfactual) })
+    }
+
+    /// The same as bytes 0 and 1.
+    pub fn pair_bytes(&self, count: usize, seed: u64) -> Result<Pairs<u8>> {
         self.check()?;
         let digits = &Mnist::embedded()?.test;
         let most = self.available(digits).len();
@@ -171,8 +181,7 @@ impl Images {
             return Err(Error::parameter("number of pairs", expected, count));
         }
         let base = self.base(digits, Some(count), seed, Stream::PairBase);
-        let Pairs { observed, counterfactual } = self.causal()?.pairs(&base, |base, _| self.label(base), seed)?;
-        Ok(Pairs { observed: numbers(observed), counterfactual: numbers(counterfactual) })
+        self.causal()?.pairs(&base, |base, _| self.label(base), seed)
     }
 
     /// Both environments, training and validation together.

@@ -2,11 +2,13 @@
 
 mod budget;
 mod experiment;
+mod images;
 mod printed;
 mod sequences;
 
 pub use budget::Budget;
 pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
+pub use images::ImageTables;
 pub use sequences::SequenceTables;
 
 use std::ops::ControlFlow;
@@ -17,6 +19,11 @@ use crate::error::{Error, Result};
 use crate::fit::FitConfig;
 use crate::queue::{self, Stop};
 use crate::record::{Metrics, Record, Records};
+
+/// How figures are to be read.
+fn figures_note(repeats: &str) -> String {
+    format!("Mean ± half width of the 95 % interval over {repeats}, in percent; the paper's figure beside ours.")
+}
 
 /// Runs every fit that is not recorded yet, in parallel, and records each as it ends. Stops early when asked.
 ///

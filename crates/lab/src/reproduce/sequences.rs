@@ -5,7 +5,7 @@ use invar_tasks::{SequenceTask, Sequences};
 
 use super::budget::Budget;
 use super::experiment::{self, Cell, Experiment, extrapolation};
-use super::printed;
+use super::{figures_note, printed};
 use crate::fit::{FitConfig, Method};
 use crate::problem::Data;
 use crate::record::Record;
@@ -85,7 +85,7 @@ impl Experiment for SequenceTables {
 }
 
 fn notes(of: SequenceTables, records: &[Record], rest: &str) -> Vec<String> {
-    let figures = "Mean ± half width of the 95 % interval over seeds, in percent; the paper's figure beside ours.";
+    let figures = figures_note("seeds");
     let mut notes = vec![of.0.describe(), format!("{figures} {rest}")];
     let diverged = records.iter().filter(|record| record.end == End::Diverged).count();
     if diverged > 0 {
