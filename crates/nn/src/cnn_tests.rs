@@ -121,6 +121,20 @@ fn a_snapped_network_is_invariant_and_kept_says_so() {
 }
 
 #[test]
+fn one_layer_that_breaks_a_group_is_enough() {
+    let config = config(Depth::Small, Pool::Symmetric, Filters::Cg { imposed: None });
+    let lattices = config.lattices(&groups()).unwrap();
+    let free = model(&config, 2);
+    for broken in 0..3 {
+        let mut snapped = lattices.snap(free.clone(), &GroupSet::full(3)).unwrap();
+        *snapped.cg_layers_mut()[broken] = free.cg_layers()[broken].clone();
+        let kept: Vec<bool> = lattices.kept(&snapped, 1e-9).unwrap().into_iter().map(|k| k.0).collect();
+        // Colours act on the first layer alone.
+        assert_eq!(kept, [false, false, broken != 0]);
+    }
+}
+
+#[test]
 fn published_sizes() {
     let convolutions = |channels: &[usize]| channels.windows(2).map(|c| 9 * c[0] * c[1] + 2 * c[1]).sum::<usize>();
     let dense = 128 * 50 + 50 + 50 * 10 + 10;
