@@ -209,7 +209,9 @@ pub(crate) struct TrainArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  invar reproduce sequences --budget quick        # about ten minutes on two cores\n  \
     invar reproduce sequences --budget standard     # two hours; stop with Ctrl-C, run again to go on\n  \
-    invar reproduce sequences --budget standard --tables-only")]
+    invar reproduce sequences --budget standard --tables-only\n  \
+    invar reproduce images --budget quick           # Table 1, left half, on small networks\n  \
+    invar reproduce appendix-a                      # seconds")]
 pub(crate) struct ReproduceArgs {
     /// Which part of the paper.
     #[arg(value_enum)]
@@ -249,6 +251,8 @@ pub(crate) enum ReproduceArg {
     Images,
     /// The appendix's tables over lambda on images; shares its fits with `images`.
     ImagesLambda,
+    /// Appendix A: invariance that does not survive another environment (seconds; one budget).
+    AppendixA,
 }
 
 /// Arguments of `invar tasks`.

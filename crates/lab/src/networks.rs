@@ -137,7 +137,7 @@ impl Built {
             None => first.kept(&problem.reynolds, KEPT)?,
         };
         let groups = kept.into_iter().enumerate().map(|(group, (kept, violation))| KeptGroup { group, kept, violation });
-        let later = later.into_iter().map(invar_nn::CgWeights::block_norms).collect::<Result<_, _>>()?;
+        let later = later.into_iter().map(invar_nn::CgWeights::block_norms).collect::<invar_nn::Result<_>>()?;
         Ok(Some(Layer { groups: groups.collect(), norms: first.block_norms()?, later }))
     }
 }

@@ -1,11 +1,13 @@
 //! The paper's tables, regenerated: which fits they need, and how records become tables.
 
+mod appendix_a;
 mod budget;
 mod experiment;
 mod images;
 mod printed;
 mod sequences;
 
+pub use appendix_a::appendix_a;
 pub use budget::Budget;
 pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
