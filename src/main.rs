@@ -6,6 +6,7 @@ mod groups;
 mod lattice;
 mod output;
 mod reproduce;
+mod screen;
 mod tasks;
 mod train;
 mod verify;

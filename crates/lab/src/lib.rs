@@ -1,7 +1,7 @@
 //! Learners, experiments, records and reports: where networks meet tasks.
 //!
 //! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it) -> [`record`] (one line per fit) -> [`cgreg`]
-//! (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`] (what people look at).
+//! or [`screen`] (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`] (what people look at).
 
 mod error;
 pub mod files;
@@ -15,6 +15,7 @@ pub mod record;
 pub mod fit;
 
 pub mod cgreg;
+pub mod screen;
 
 pub mod reproduce;
 pub mod speed;
