@@ -12,7 +12,7 @@ use crate::cli::{ReproduceArg, ReproduceArgs};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
-    let ReproduceArg::Sequences = args.what else { anyhow::bail!("todo") };
+    let ReproduceArg::Sequences = args.what;
     let name = format!("sequences-{}", args.budget.name());
     let path = args.results.join(format!("{name}.jsonl"));
     let records: Vec<Record> = if args.tables_only {
