@@ -1,44 +1,26 @@
 //! `invar reproduce`: the paper's tables.
 
+use std::cell::RefCell;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{run_missing, sequences};
+use invar_lab::reproduce::{self, Experiment, SequenceTables};
 use invar_lab::table::Table;
 
 use crate::cli::{ReproduceArg, ReproduceArgs};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
-    let ReproduceArg::Sequences = args.what;
-    let name = format!("sequences-{}", args.budget.name());
-    let path = args.results.join(format!("{name}.jsonl"));
-    let records: Vec<Record> = if args.tables_only {
-        Records::read(&path)?
-    } else {
-        let threads = crate::prepare_fits(args.threads);
-        let mut records = Records::open(&path)?;
-        for stage in ["first seed and learning rates", "remaining seeds"] {
-            let fits = match stage {
-                "remaining seeds" => sequences::remaining_fits(args.budget, records.all()),
-                _ => sequences::first_fits(args.budget),
-            };
-            if fits.is_empty() {
-                continue;
-            }
-            let bar = bar(fits.len(), stage);
-            run_missing(&fits, &mut records, threads, &crate::STOP, |done, _, record| {
-                let what = format!("{} on {}", record.config.method.title(), record.config.data.name());
-                bar.set_position(done as u64);
-                bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation.accuracy));
-            })?;
-            bar.finish_and_clear();
-        }
-        records.all().to_vec()
+    let experiment: Box<dyn Experiment> = match args.what {
+        ReproduceArg::Sequences => Box::new(SequenceTables(args.budget)),
     };
-    let tables = sequences::tables(args.budget, &records);
+    let name = experiment.name();
+    let path = args.results.join(format!("{name}.jsonl"));
+    let records = if args.tables_only { Records::read(&path)? } else { fit(args, experiment.as_ref(), &path)? };
+    let tables = experiment.tables(&records);
     for table in &tables {
         write(args, &name, table)?;
     }
@@ -51,12 +33,34 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         let (count, folder) = (output::count(records.len(), "record"), args.results.display());
         line(&format!("{count} in {}; tables in {folder}/{name}-*", path.display()))?;
     }
-    let missing = sequences::missing(args.budget, &records);
+    let missing = reproduce::missing(experiment.as_ref(), &records);
     if missing > 0 {
         let fits = output::count(missing, "fit");
         anstream::eprintln!("{fits} still missing; what was finished is recorded, run without --tables-only to go on");
     }
     Ok(ExitCode::from(u8::from(missing > 0 && !args.tables_only)))
+}
+
+/// Runs what is not recorded yet, under a bar for each stage.
+fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result<Vec<Record>> {
+    let threads = crate::prepare_fits(args.threads);
+    let mut records = Records::open(path)?;
+    let current = RefCell::new(ProgressBar::hidden());
+    reproduce::run(
+        experiment,
+        &mut records,
+        threads,
+        &crate::STOP,
+        |stage, fits| current.replace(bar(fits, stage)).finish_and_clear(),
+        |done, record| {
+            let what = format!("{} on {}", record.config.method.title(), record.config.data.name());
+            let bar = current.borrow();
+            bar.set_position(done as u64);
+            bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation.accuracy));
+        },
+    )?;
+    current.borrow().finish_and_clear();
+    Ok(records.all().to_vec())
 }
 
 /// A bar with the time left, silent when nobody watches.

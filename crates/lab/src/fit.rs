@@ -120,6 +120,11 @@ impl FitConfig {
         Self { schedule, max_epochs: epochs, stopping: StoppingConfig { patience, ..self.stopping }, ..self }
     }
 
+    /// Which repeat of an experiment it is: the seed.
+    pub(crate) fn repeat(&self) -> u64 {
+        self.seed
+    }
+
     fn check(&self) -> Result<()> {
         if self.lambda >= 0.0 && self.lambda.is_finite() {
             return Ok(());

@@ -2,10 +2,14 @@
 
 use std::str::FromStr;
 
+use invar_nn::{Schedule, StoppingConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::cgreg::{LAMBDAS, LEARNING_RATES};
-use crate::fit::Method;
+use crate::fit::{FitConfig, Method};
+
+/// Largest learning rates of a one-cycle schedule.
+const ONE_CYCLE_RATES: [f64; 2] = [3e-3, 1e-3];
 
 /// A named amount of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,7 +61,25 @@ impl Budget {
         match self {
             Self::Smoke | Self::Quick => &[1e-3],
             Self::Standard if seed > 0 => &[],
-            Self::Standard | Self::Paper => &LEARNING_RATES,
+            Self::Standard => &ONE_CYCLE_RATES,
+            Self::Paper => &LEARNING_RATES,
+        }
+    }
+
+    /// The fit with this budget's epochs, schedule and patience.
+    ///
+    /// At a constant rate Adam's noise hides how well a penalised network fits: validation accuracy jumps by 30 points from one
+    /// epoch to the next, and patience runs out before it settles. `standard` therefore lets the rate fall to nothing;
+    /// `paper` is as published, with a patience of a tenth of the epochs.
+    pub(crate) fn apply(self, fit: FitConfig) -> FitConfig {
+        let epochs = self.max_epochs(fit.method);
+        match self {
+            Self::Standard => fit.with_schedule(Schedule::OneCycle, epochs),
+            Self::Paper => {
+                let stopping = StoppingConfig { patience: (epochs / 10).max(10), ..fit.stopping };
+                FitConfig { max_epochs: epochs, stopping, ..fit }
+            }
+            Self::Smoke | Self::Quick => FitConfig { max_epochs: epochs, ..fit },
         }
     }
 
@@ -68,8 +90,8 @@ impl Budget {
             (Self::Smoke, _) => 2,
             (Self::Quick, false) => 100,
             (Self::Quick, true) => 15,
-            (Self::Standard, false) => 600,
-            (Self::Standard, true) => 40,
+            (Self::Standard, false) => 500,
+            (Self::Standard, true) => 30,
             (Self::Paper, _) => 1000,
         }
     }
@@ -86,7 +108,7 @@ impl Budget {
     pub fn describe(self) -> String {
         let rates = match self {
             Self::Smoke | Self::Quick => "learning rate 1e-3",
-            Self::Standard => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss on seed 0",
+            Self::Standard => "one-cycle learning rate with a peak of 3e-3 or 1e-3, chosen by validation loss on seed 0",
             Self::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each seed",
         };
         let (fast, slow) = (self.max_epochs(Method::Cgreg), self.max_epochs(Method::Gru));

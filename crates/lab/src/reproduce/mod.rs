@@ -1,10 +1,13 @@
 //! The paper's tables, regenerated: which fits they need, and how records become tables.
 
 mod budget;
+mod experiment;
 mod printed;
-pub mod sequences;
+mod sequences;
 
 pub use budget::Budget;
+pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
+pub use sequences::SequenceTables;
 
 use std::ops::ControlFlow;
 
@@ -18,7 +21,7 @@ use crate::record::{Metrics, Record, Records};
 /// Runs every fit that is not recorded yet, in parallel, and records each as it ends. Stops early when asked.
 ///
 /// `progress` hears of every fit that has ended: how many are done, of how many.
-pub fn run_missing(
+pub(crate) fn run_missing(
     configs: &[FitConfig],
     records: &mut Records,
     threads: usize,

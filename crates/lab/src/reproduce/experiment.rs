@@ -1,0 +1,151 @@
+//! What every experiment of the paper shares: a grid of cells, repeats (seeds or folds), and choices made on validation data.
+
+use super::run_missing;
+use crate::cgreg::{self, best_by_validation_loss};
+use crate::error::Result;
+use crate::fit::{FitConfig, Method};
+use crate::problem::Data;
+use crate::queue::Stop;
+use crate::record::{Record, Records};
+use crate::stats::{Mean, paired_p};
+use crate::table::Table;
+
+/// One entry of a table before its learning rate is chosen: a method on data, for CG-reg. at one strength of the penalty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// The task with its sizes; repeats may change its fold.
+    pub data: Data,
+    /// The method.
+    pub method: Method,
+    /// Strength of the penalty; 0 where there is none.
+    pub lambda: f64,
+}
+
+/// A set of tables: the fits they need, and how records become figures.
+pub trait Experiment {
+    /// The name of its files.
+    fn name(&self) -> String;
+
+    /// Every cell of its tables; cheap ones first, so that a run that is cut short has the most to show.
+    fn cells(&self) -> Vec<Cell>;
+
+    /// Seeds or folds, counted from 0.
+    fn repeats(&self) -> u64;
+
+    /// Learning rates tried for a repeat; none where the choice made on the first repeat is used.
+    fn rates(&self, repeat: u64) -> &'static [f64];
+
+    /// The fit of a cell.
+    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig;
+
+    /// All tables, from what is recorded so far.
+    fn tables(&self, records: &[Record]) -> Vec<Table>;
+}
+
+/// The fits that need no earlier result: every learning rate where it is to be chosen.
+pub fn first_fits(experiment: &dyn Experiment) -> Vec<FitConfig> {
+    let mut fits = Vec::new();
+    for cell in experiment.cells() {
+        for repeat in 0..experiment.repeats() {
+            fits.extend(experiment.rates(repeat).iter().map(|&rate| experiment.config(&cell, rate, repeat)));
+        }
+    }
+    fits
+}
+
+/// The fits at the learning rates that were chosen on the first repeat; none where that is not complete.
+pub fn remaining_fits(experiment: &dyn Experiment, records: &[Record]) -> Vec<FitConfig> {
+    let mut fits = Vec::new();
+    for cell in experiment.cells() {
+        if let Some(rate) = chosen_rate(experiment, records, &cell, 0) {
+            fits.extend(followers(experiment).map(|repeat| experiment.config(&cell, rate, repeat)));
+        }
+    }
+    fits
+}
+
+/// Repeats that use the learning rate of the first.
+fn followers(experiment: &dyn Experiment) -> impl Iterator<Item = u64> {
+    (0..experiment.repeats()).filter(|&repeat| experiment.rates(repeat).is_empty())
+}
+
+/// Fits that the tables need and that are not recorded, as far as it can be told: learning rates must be chosen first.
+pub fn missing(experiment: &dyn Experiment, records: &[Record]) -> usize {
+    let first = first_fits(experiment);
+    let later = experiment.cells().len() * followers(experiment).count();
+    let needed = first.iter().chain(&remaining_fits(experiment, records)).filter(|fit| find(records, fit).is_some()).count();
+    first.len() + later - needed
+}
+
+/// Runs what is missing, stage by stage. `begin` hears of each stage and its number of fits, `progress` of each fit that ended.
+pub fn run(
+    experiment: &dyn Experiment,
+    records: &mut Records,
+    threads: usize,
+    stop: &Stop,
+    mut begin: impl FnMut(&'static str, usize),
+    mut progress: impl FnMut(usize, &Record),
+) -> Result<()> {
+    for stage in ["first repeat and learning rates", "remaining repeats"] {
+        let fits = match stage {
+            "remaining repeats" => remaining_fits(experiment, records.all()),
+            _ => first_fits(experiment),
+        };
+        if !fits.is_empty() && !stop.is_stopped() {
+            begin(stage, fits.len());
+            run_missing(&fits, records, threads, stop, |done, _, record| progress(done, record))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn find<'a>(records: &'a [Record], config: &FitConfig) -> Option<&'a Record> {
+    records.iter().find(|record| record.config == *config)
+}
+
+/// The learning rate with the smallest validation loss, once all of them are recorded for the repeat.
+fn chosen_rate(experiment: &dyn Experiment, records: &[Record], cell: &Cell, repeat: u64) -> Option<f64> {
+    let rates = experiment.rates(repeat).iter();
+    let tried: Option<Vec<&Record>> = rates.map(|&rate| find(records, &experiment.config(cell, rate, repeat))).collect();
+    best_by_validation_loss(tried?).map(|record| record.config.learning_rate)
+}
+
+/// The records behind one cell, one per repeat that is there.
+pub(crate) fn behind<'a>(experiment: &dyn Experiment, records: &'a [Record], cell: &Cell) -> Vec<&'a Record> {
+    let record = |repeat: u64| {
+        let choosing = if experiment.rates(repeat).is_empty() { 0 } else { repeat };
+        let rate = chosen_rate(experiment, records, cell, choosing)?;
+        find(records, &experiment.config(cell, rate, repeat))
+    };
+    (0..experiment.repeats()).filter_map(record).collect()
+}
+
+/// The records of a method on a task; for CG-reg. at the lambda that the paper's rule picks.
+pub(crate) fn chosen<'a>(experiment: &dyn Experiment, records: &'a [Record], data: &Data, method: Method) -> Vec<&'a Record> {
+    let cells = experiment.cells().into_iter().filter(|cell| cell.data == *data && cell.method == method);
+    let all: Vec<&Record> = cells.flat_map(|cell| behind(experiment, records, &cell)).collect();
+    if method != Method::Cgreg {
+        return all;
+    }
+    let lambda = cgreg::choose(&all);
+    all.into_iter().filter(|record| Some(record.config.lambda) == lambda).collect()
+}
+
+pub(crate) fn extrapolation(records: &[&Record]) -> Vec<f64> {
+    records.iter().map(|record| record.extrapolation.accuracy).collect()
+}
+
+/// Whether CG-reg. is significantly better than each of these: paired over repeats, p < 0.05 for every one.
+pub(crate) fn significant(experiment: &dyn Experiment, records: &[Record], data: &Data, others: &[Method]) -> bool {
+    let ours = chosen(experiment, records, data, Method::Cgreg);
+    others.iter().all(|&method| {
+        let theirs = chosen(experiment, records, data, method);
+        let pair = |our: &&Record| {
+            let their = theirs.iter().find(|their| their.config.repeat() == our.config.repeat())?;
+            Some((our.extrapolation.accuracy, their.extrapolation.accuracy))
+        };
+        let (a, b): (Vec<f64>, Vec<f64>) = ours.iter().filter_map(pair).unzip();
+        let better = Mean::of(&a).zip(Mean::of(&b)).is_some_and(|(a, b)| a.mean > b.mean);
+        better && paired_p(&a, &b).is_some_and(|p| p < 0.05)
+    })
+}
