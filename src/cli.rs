@@ -253,7 +253,7 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
 }
 
 /// What can be reproduced.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReproduceArg {
     /// Table 1, right half, and the appendix's two tables on sequences.
     Sequences,

@@ -3,10 +3,12 @@
 mod budget;
 mod experiment;
 mod printed;
+mod screen;
 mod sequences;
 
 pub use budget::Budget;
 pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
+pub use screen::ScreenTables;
 pub use sequences::SequenceTables;
 
 use std::ops::ControlFlow;

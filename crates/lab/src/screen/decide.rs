@@ -534,3 +534,7 @@ fn close<F: Fitter>(fitter: &F, known: &mut HashMap<GroupSet, GroupSet>, set: &G
     known.insert(set.clone(), closed.clone());
     Ok(closed)
 }
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

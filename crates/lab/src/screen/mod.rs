@@ -21,5 +21,5 @@ pub use evidence::{Cost, PerExample, Scores, detectable, holm};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 pub use networks::{Measure, Networks, Trained};
-pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult};
+pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult, cost_over_seeds};
 pub use rule::{Finding, Rule};

@@ -19,6 +19,7 @@ use crate::fit::{FitConfig, Method};
 use crate::problem::{Data, Problem};
 use crate::queue::Stop;
 use crate::record::{Metrics, Recorded};
+use crate::stats::Mean;
 
 /// How a screen trains and tests.
 ///
@@ -193,6 +194,13 @@ impl Recorded for ScreenRecord {
     fn config(&self) -> &ScreenConfig {
         &self.config
     }
+}
+
+/// The cost of each candidate over seeds, in points, from records of one task.
+pub fn cost_over_seeds(records: &[&ScreenRecord]) -> Vec<Mean> {
+    let candidates = records.first().map_or(0, |record| record.evidence.len());
+    let of = |g: usize| records.iter().filter_map(|record| Some(record.evidence.get(g)?.cost.points)).collect::<Vec<_>>();
+    (0..candidates).filter_map(|g| Mean::of(&of(g))).collect()
 }
 
 /// Heads, simplest first.
