@@ -1,5 +1,6 @@
 //! `invar train --method screen`: what each symmetry costs, and what follows from that.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -138,8 +139,9 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
     let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(row).collect();
     let mut text = output::table(&["symmetry", "verdict", "cost in points", "p", ""], &shown, &[2, 3]);
     if groups.len() > SHOWN {
-        text.push_str(&format!("\n... and {} more (--json has them all)", groups.len() - SHOWN));
+        let _ = write!(text, "\n... and {} more (--json has them all)", groups.len() - SHOWN);
     }
+    let _ = write!(text, "\nintervals of 95 %; p corrected over all {} symmetries", record.names.len());
     text
 }
 
@@ -202,8 +204,10 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
         format!("{first:>4}{cells}").trim_end().to_string()
     };
     let header = line(String::new(), (1..=n).map(|j| j.to_string()).collect());
-    let mut text =
-        vec![format!("{} of exchanging two positions, in points; below the diagonal what follows", strong("cost")), header];
+    let mut text = vec![
+        format!("{} of exchanging two positions (from 1), in points; below the diagonal what follows from it", strong("cost")),
+        header,
+    ];
     text.extend((0..n).map(|i| line((i + 1).to_string(), (0..n).map(|j| cell(i, j)).collect())));
     let used = [
         ("■ kept freely", '■'),
@@ -288,11 +292,12 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
     let header = ["", "same environment %", "other environment %", "by start", "pairs answered alike %"];
     let mut text = output::table(&header, &table, &[1, 2, 3, 4]);
     if let Some(cost) = answer.heads.first().and_then(|head| head.cost) {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\nstarts and heads are picked on held-out examples of the same environment; the affine head costs {} points there, p {}",
             points(&cost),
             p_value(cost.p)
-        ));
+        );
     }
     text
 }
@@ -307,3 +312,7 @@ fn head_name(head: Head) -> &'static str {
 fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", output::thousands(&n), if n == 1 { one } else { many })
 }
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;
