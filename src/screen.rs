@@ -200,8 +200,8 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
         None => String::new(),
     };
     let line = |first: String, cells: Vec<String>| {
-        let cells: String = cells.into_iter().map(|cell| format!("{cell:>4}")).collect();
-        format!("{first:>4}{cells}").trim_end().to_string()
+        let cells: Vec<String> = std::iter::once(first).chain(cells).map(|cell| format!("{cell:>4}")).collect();
+        cells.concat().trim_end().to_string()
     };
     let header = line(String::new(), (1..=n).map(|j| j.to_string()).collect());
     let mut text = vec![

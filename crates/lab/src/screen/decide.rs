@@ -14,186 +14,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use invar_algebra::GroupSet;
-use serde::{Deserialize, Serialize};
 
-use super::choose::{Choice, Dropped, Known, Single, Stake, Threshold, by_tolerance, choose};
+use super::choose::{Choice, Known, Single, Stake, Threshold, by_tolerance, choose};
+use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
 use super::evidence::{Cost, Scores, holm};
 use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 use super::rule::{Finding, Rule};
+use super::trial::{Evidence, Start, Trial, Verdict};
 use crate::error::{Error, Result};
-use crate::queue::{self, Stop};
+use crate::queue;
 
 /// Free fits: the better one is the reference, the other confirms rejections.
 const FREE_STARTS: usize = 2;
 /// Points beyond the tolerance at which a simpler model is given up after one start.
 const HOPELESS: f64 = 10.0;
 
-/// What a fit began with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Start {
-    /// The weights of the reference (0) or of the other free fit (1), projected.
-    Free(usize),
-    /// Fresh weights, the k-th draw.
-    Fresh(usize),
-    /// The weights of the model that was chosen, projected.
-    Chosen,
-}
-
-/// One constraint tried once.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trial {
-    /// What was imposed: a closed set.
-    pub imposed: GroupSet,
-    /// From where.
-    pub start: Start,
-    /// Epochs trained.
-    pub epochs: usize,
-    /// How it ended.
-    pub ending: Ending,
-    /// Validation score in points.
-    pub score: f64,
-    /// Validation loss.
-    pub loss: f64,
-    /// Against the reference.
-    pub cost: Cost,
-}
-
-/// What is known about one candidate alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Evidence {
-    /// Position in the list of candidates.
-    pub group: usize,
-    /// Every start that was tried; the cheapest counts, since a constraint that one start can live with is no contradiction.
-    pub trials: Vec<Trial>,
-    /// The cost that counts.
-    pub cost: Cost,
-    /// Its p-value, corrected over all candidates (Holm).
-    pub adjusted: f64,
-}
-
-impl Evidence {
-    /// The trial that counts.
-    fn best(trials: &[Trial]) -> &Trial {
-        trials.iter().min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)).expect("every candidate is tried")
-    }
-
-    fn single(&self) -> Single {
-        let abandoned = Self::best(&self.trials).ending == Ending::Abandoned;
-        Single { cost: self.cost, adjusted: self.adjusted, abandoned }
-    }
-}
-
-/// What is decided about one candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "verdict")]
-pub enum Verdict {
-    /// Kept at no significant cost.
-    KeptFreely,
-    /// Kept at a significant cost within the tolerance.
-    Tolerated,
-    /// Kept, although the interval of its cost spans the tolerance.
-    Undecided,
-    /// Not kept: it costs too much alone.
-    Contradicted,
-    /// Not kept: it fits alone, but not with the others.
-    Dropped(Dropped),
-}
-
-impl Verdict {
-    /// Whether the candidate is kept.
-    pub fn is_kept(&self) -> bool {
-        matches!(self, Self::KeptFreely | Self::Tolerated | Self::Undecided)
-    }
-}
-
-/// A fit from fresh weights, and its short refit: the course that every model goes through that is compared with another.
-#[derive(Debug)]
-pub struct Course<M> {
-    /// After the full fit.
-    pub first: Fitted<M>,
-    /// After the refit as well.
-    pub last: Fitted<M>,
-}
-
-/// Fits of one model type (such as one head) with the chosen constraint.
-#[derive(Debug)]
-pub struct Refits<M> {
-    /// One per start.
-    pub courses: Vec<Arc<Course<M>>>,
-    /// The start with the smallest validation loss.
-    pub best: usize,
-    /// Cost against the richest type of model; absent for that one.
-    pub cost: Option<Cost>,
-}
-
-impl<M> Refits<M> {
-    /// The model that was picked.
-    pub fn picked(&self) -> &Fitted<M> {
-        &self.courses[self.best].last
-    }
-}
-
-/// What a rule decides.
-#[derive(Debug)]
-pub struct Decision<M> {
-    /// The rule.
-    pub rule: Rule,
-    /// What is imposed: a closed set.
-    pub kept: GroupSet,
-    /// Per candidate.
-    pub verdicts: Vec<Verdict>,
-    /// Each rejected candidate on top of the chosen model.
-    pub retests: Vec<Trial>,
-    /// Per fitter, simplest first.
-    pub refits: Vec<Refits<M>>,
-    /// Which fitter is preferred.
-    pub preferred: usize,
-    /// How the choice depends on the tolerance.
-    pub by_tolerance: Vec<Threshold>,
-}
-
-/// Where the screen is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Step 1.
-    Free,
-    /// Step 2.
-    Each,
-    /// Step 2, second start.
-    Confirm,
-    /// Steps 3 and 4.
-    Joint,
-    /// Step 5, fresh starts.
-    Refit,
-    /// Step 5, rejected candidates once more.
-    Retest,
-}
-
-/// Fits that are still to be made, as far as it can be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Outlook {
-    /// Of full effort.
-    pub full: usize,
-    /// Of brief effort.
-    pub brief: usize,
-}
-
-/// How to run a screen.
-#[derive(Clone, Copy)]
-pub struct Run<'a> {
-    /// Level of every test.
-    pub alpha: f64,
-    /// Fresh starts of step 5.
-    pub starts: usize,
-    /// Fits at once. The answer does not depend on it.
-    pub threads: usize,
-    /// Set to stop.
-    pub stop: &'a Stop,
-    /// Hears of every stage as it begins.
-    pub listen: &'a (dyn Fn(Stage, Outlook) + Sync),
+/// Which course: by which fitter, under which constraint, from which fresh draw.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    fitter: usize,
+    set: GroupSet,
+    start: usize,
 }
 
 /// A screen under way: the fits made so far, each made once.
@@ -206,7 +47,7 @@ pub struct Screen<'a, F: Fitter> {
     free: Vec<Arc<Course<F::Model>>>,
     evidence: Vec<Evidence>,
     trials: Vec<Trial>,
-    courses: HashMap<(usize, GroupSet, usize), Arc<Course<F::Model>>>,
+    courses: HashMap<Key, Arc<Course<F::Model>>>,
     closures: HashMap<GroupSet, GroupSet>,
     /// What came of trying the rejected candidates on top of a constraint.
     retests: HashMap<GroupSet, Vec<Trial>>,
@@ -371,7 +212,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// Courses of a constraint from some fresh starts; each is made once.
     fn courses_of(&mut self, fitter: usize, set: &GroupSet, starts: &[usize]) -> Result<Vec<Arc<Course<F::Model>>>> {
-        let key = |start: usize| (fitter, set.clone(), start);
+        let key = |start: usize| Key { fitter, set: set.clone(), start };
         let missing: Vec<usize> = starts.iter().copied().filter(|&start| !self.courses.contains_key(&key(start))).collect();
         let model = &self.fitters[fitter];
         let made = self.all(&missing, |&start| {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use invar_algebra::{Lattice, Options, candidates};
 
 use super::*;
+use crate::queue::Stop;
 use crate::screen::evidence::PerExample;
 
 const EXAMPLES: usize = 1000;

@@ -6,20 +6,24 @@
 
 mod choose;
 mod decide;
+mod decision;
 mod evidence;
 mod fitter;
 mod networks;
 mod rule;
+mod trial;
 mod watch;
 
 mod facts;
 mod record;
 
 pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
-pub use decide::{Course, Decision, Evidence, Outlook, Refits, Run, Screen, Stage, Start, Trial, Verdict};
+pub use decide::Screen;
+pub use decision::{Course, Decision, Outlook, Refits, Run, Stage};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 pub use networks::{Measure, Networks, Trained};
 pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult, cost_over_seeds};
 pub use rule::{Finding, Rule};
+pub use trial::{Evidence, Start, Trial, Verdict};

@@ -9,11 +9,13 @@ use invar_tasks::consistency;
 use serde::{Deserialize, Serialize};
 
 use super::choose::Threshold;
-use super::decide::{Course, Decision, Evidence, Outlook, Refits, Run, Screen, Stage, Trial, Verdict};
+use super::decide::Screen;
+use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
 use super::evidence::{Cost, detectable};
 use super::facts::Facts;
 use super::networks::{Measure, Networks, Trained};
 use super::rule::Rule;
+use super::trial::{Evidence, Trial, Verdict};
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, Method};
 use crate::problem::{Data, Problem};
