@@ -131,12 +131,18 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// The smallest cost in points that a test on so many examples could call significant for the first of `tests` candidates
-/// (Holm's strictest step), were no answer better: that many lost answers and none gained.
-pub fn detectable(examples: usize, tests: usize, alpha: f64) -> f64 {
-    let level = alpha / tests.max(1) as f64;
-    let lost = (1..=examples).find(|&lost| mcnemar(lost, 0) < level).unwrap_or(examples);
-    100.0 * lost as f64 / examples.max(1) as f64
+/// The smallest cost in points that a test on so many examples could call significant for the first of the candidates with
+/// these costs (Holm's strictest step). For answers: so many lost and none gained. For R²: so many standard errors, at
+/// the middle one of the candidates' own.
+pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
+    let level = alpha / costs.len().max(1) as f64;
+    if costs.iter().all(|cost| cost.discordant.is_some()) {
+        let lost = (1..=examples).find(|&lost| mcnemar(lost, 0) < level).unwrap_or(examples);
+        return 100.0 * lost as f64 / examples.max(1) as f64;
+    }
+    let mut errors: Vec<f64> = costs.iter().map(|cost| (cost.interval[1] - cost.interval[0]) / (2.0 * normal(0.975))).collect();
+    errors.sort_by(f64::total_cmp);
+    normal(1.0 - level) * errors[errors.len() / 2]
 }
 
 #[cfg(test)]
@@ -199,8 +205,12 @@ mod tests {
     #[test]
     fn what_a_validation_set_can_detect() {
         // 0.05 / 45 needs ten losses against none: 10 of 1600.
-        assert!((detectable(1600, 45, 0.05) - 0.625).abs() < 1e-9);
-        assert!((detectable(1600, 1, 0.05) - 0.3125).abs() < 1e-9);
-        assert!((detectable(3, 45, 0.05) - 100.0).abs() < 1e-9, "a handful of examples detects nothing");
+        let answers = |examples, tests| detectable(&vec![Cost::of_answers(1, 0, examples); tests], examples, 0.05);
+        assert!((answers(1600, 45) - 0.625).abs() < 1e-9);
+        assert!((answers(1600, 1) - 0.3125).abs() < 1e-9);
+        assert!((answers(3, 45) - 100.0).abs() < 1e-9, "a handful of examples detects nothing");
+        // A standard error of 0.1 points, one candidate: 1.645 of them.
+        let share = Cost { points: 0.0, interval: [-0.196, 0.196], p: 0.5, discordant: None };
+        assert!((detectable(&[share], 1600, 0.05) - 0.1645).abs() < 1e-3);
     }
 }

@@ -194,3 +194,7 @@ impl Networks<'_> {
         Fitted { scores, model: Trained { network, curve: Vec::new() }, epochs, ending: Ending::Diverged }
     }
 }
+
+#[cfg(test)]
+#[path = "networks_tests.rs"]
+mod tests;

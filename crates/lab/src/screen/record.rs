@@ -256,13 +256,14 @@ impl ScreenConfig {
         let oracle = screen.refits(HEADS.len() - 1, &truth, |_| false)?;
         let plain = self.plain(problem, stop, &epochs)?;
         let alone: Vec<&GroupSet> = screen.evidence().iter().map(|evidence| &evidence.trials[0].imposed).collect();
+        let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
         let joints = screen.trials().iter().filter(|trial| !alone.contains(&&trial.imposed)).cloned().collect();
         Ok(ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
             examples: [problem.train.len(), problem.validation.len(), problem.test.len()],
             measure,
-            detectable: detectable(problem.validation.len(), problem.groups().len(), self.settings.alpha),
+            detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
             free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
             evidence: screen.evidence().to_vec(),
             joints,

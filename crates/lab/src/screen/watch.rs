@@ -21,11 +21,13 @@ pub(super) struct Watcher<'a> {
     measure: Measure,
     /// Points that count as the goal reached.
     enough: f64,
-    /// Points behind the control that count as too many.
+    /// Points behind the control that count as too many, and the points that this leaves of the goal.
     lag: f64,
+    hopeless: f64,
     /// First epoch at which a refit is given up: a third of the schedule.
     earliest: usize,
-    best_loss: f64,
+    /// Loss and points of the weights that are kept so far.
+    best: (f64, f64),
     seen: Vec<Epoch>,
 }
 
@@ -33,20 +35,23 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(control: &'a [Epoch], measure: Measure, goal: f64, tolerance: f64, examples: usize) -> Self {
         let enough = goal - 100.0 * NEGLIGIBLE / examples.max(1) as f64;
         let earliest = (control.len() / 3).max(WINDOW);
-        Self { control, measure, enough, lag: tolerance + MARGIN, earliest, best_loss: f64::INFINITY, seen: Vec::new() }
+        let lag = tolerance + MARGIN;
+        let best = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { control, measure, enough, lag, hopeless: goal - lag, earliest, best, seen: Vec::new() }
     }
 
     /// What an epoch means: an early end, or nothing yet.
     pub(super) fn see(&mut self, epoch: &Epoch) -> Option<Ending> {
         self.seen.push(*epoch);
         // The weights with the smallest loss are the ones that are kept: only those can reach the goal.
-        let best = epoch.validation_loss < self.best_loss;
-        self.best_loss = self.best_loss.min(epoch.validation_loss);
-        if best && self.measure.points(epoch) >= self.enough {
-            return Some(Ending::Reached);
+        if epoch.validation_loss < self.best.0 {
+            self.best = (epoch.validation_loss, self.measure.points(epoch));
+            if self.best.1 >= self.enough {
+                return Some(Ending::Reached);
+            }
         }
         let now = self.seen.len();
-        if now < self.earliest || now > self.control.len() {
+        if now < self.earliest || now > self.control.len() || self.best.1 >= self.hopeless {
             return None;
         }
         let (own, control) = (&self.seen[now - WINDOW..], &self.control[now - WINDOW..now]);
@@ -92,5 +97,8 @@ mod tests {
         assert_eq!(run(&[(0.9, 0.1); 30], &[(0.8, 5.0); 30]), None, "ten points behind may still be made up");
         assert_eq!(run(&[(0.9, 0.1); 30], &[(0.2, 0.15); 30]), None, "almost the same loss");
         assert_eq!(run(&[(0.2, 5.0); 30], &[(0.1, 6.0); 30]), None, "the control is no better at this rate");
+        let mut once_good = [(0.2, 5.0); 30];
+        once_good[1] = (0.9, 0.2);
+        assert_eq!(run(&[(0.9, 0.1); 30], &once_good), None, "the weights that are kept are not hopeless");
     }
 }
