@@ -1,7 +1,7 @@
 //! The learner `screen` on the paper's sequence tasks, and on tasks that no affine function can do, beside the paper's figures.
 
 use invar_nn::Head;
-use invar_tasks::{GraphTask, Graphs, SequenceTask, Sequences};
+use invar_tasks::{GraphTask, Graphs, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
 use super::printed;
@@ -40,13 +40,10 @@ impl ScreenTables {
 
     fn data(self) -> impl Iterator<Item = Data> {
         let (examples, test) = self.0.examples();
-        let sequences = SEQUENCES.map(|task| Data::Sequences(Sequences::new(task)));
-        let graphs = GRAPHS.map(|task| Data::Graphs(Graphs::new(task)));
-        sequences.into_iter().chain(graphs).map(move |mut data| {
-            let sizes = data.sizes_mut();
-            (sizes.examples, sizes.test) = (examples, test);
-            data
-        })
+        let sizes = Sizes { examples, test, ..Sizes::default() };
+        let sequences = SEQUENCES.into_iter().map(move |task| Data::Sequences(Sequences { sizes, ..Sequences::new(task) }));
+        let graphs = GRAPHS.into_iter().map(move |task| Data::Graphs(Graphs { sizes, ..Graphs::new(task) }));
+        sequences.chain(graphs)
     }
 
     fn seeds(self) -> u64 {
@@ -196,10 +193,8 @@ fn shares(records: &[&ScreenRecord], value: impl Fn(&ScreenRecord) -> Option<f64
 }
 
 fn paper(data: Data) -> Option<(f64, f64)> {
-    match data {
-        Data::Sequences(sequences) => printed::sequences(Method::Cgreg, sequences.task),
-        Data::Graphs(_) => None,
-    }
+    let Data::Sequences(sequences) = data else { return None };
+    printed::sequences(Method::Cgreg, sequences.task)
 }
 
 #[cfg(test)]
