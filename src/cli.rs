@@ -150,39 +150,52 @@ pub(crate) struct LatticeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  invar train sum                     # the whole grid over lambda, about a minute\n  \
     invar train even_minus_odd --lambda 10 --epochs 300\n  \
+    invar train even_minus_odd --method screen     # what each symmetry costs, some minutes\n  \
     invar train edges                   # a graph task; invar tasks lists them all")]
 pub(crate) struct TrainArgs {
     /// The task; `invar tasks` lists them.
     pub(crate) task: String,
 
-    /// Strength of the penalty. Without it: a grid, and the paper's rule (the largest within 5 points of the best
+    /// How to decide which symmetries to keep.
+    #[arg(long, value_enum, default_value = "cgreg")]
+    pub(crate) method: MethodArg,
+
+    /// cgreg: strength of the penalty. Without it: a grid, and the paper's rule (the largest within 5 points of the best
     /// validation accuracy).
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) lambda: Option<f64>,
 
-    /// Which penalty.
-    #[arg(long, value_enum, default_value = "levels")]
-    pub(crate) penalty: PenaltyArg,
+    /// cgreg: which penalty [default: levels].
+    #[arg(long, value_enum)]
+    pub(crate) penalty: Option<PenaltyArg>,
 
-    /// Temperature of the penalty's smooth indicator, at least 1 [default: 1, or 100 for violations].
+    /// cgreg: temperature of the penalty's smooth indicator, at least 1 [default: 1, or 100 for violations].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) temperature: Option<f64>,
 
-    /// What follows the CG layer.
-    #[arg(long, value_enum, default_value = "hidden")]
-    pub(crate) head: HeadArg,
+    /// cgreg: what follows the CG layer [default: hidden]. screen tries both.
+    #[arg(long, value_enum)]
+    pub(crate) head: Option<HeadArg>,
 
-    /// Epochs at most.
-    #[arg(long, default_value_t = 150, value_name = "N")]
-    pub(crate) epochs: usize,
+    /// cgreg: how the learning rate moves [default: constant]. screen uses one-cycle.
+    #[arg(long, value_enum)]
+    pub(crate) schedule: Option<ScheduleArg>,
 
-    /// Learning rate of Adam.
-    #[arg(long, default_value_t = 1e-3, value_name = "NUMBER", allow_hyphen_values = true)]
-    pub(crate) rate: f64,
+    /// screen: points of validation accuracy that keeping symmetries may cost altogether [default: 5].
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<f64>,
 
-    /// How the learning rate moves.
-    #[arg(long, value_enum, default_value = "constant")]
-    pub(crate) schedule: ScheduleArg,
+    /// screen: keep only what has no significant cost.
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Epochs at most [default: 150; screen: 300 for a fit from fresh weights, and refits of 2 in 15 of that].
+    #[arg(long, value_name = "N")]
+    pub(crate) epochs: Option<usize>,
+
+    /// Learning rate of Adam [default: 1e-3; screen: 2e-3, the highest of its schedule].
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) rate: Option<f64>,
 
     /// Training and validation examples; at most as many are used for the test.
     #[arg(long, value_name = "N")]
@@ -200,7 +213,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
 
-    /// Print JSON.
+    /// Print JSON (schema in docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -211,7 +224,8 @@ pub(crate) struct TrainArgs {
     invar reproduce sequences --budget standard     # two hours; stop with Ctrl-C, run again to go on\n  \
     invar reproduce sequences --budget standard --tables-only\n  \
     invar reproduce images --budget quick           # Table 1, left half, on small networks\n  \
-    invar reproduce appendix-a                      # seconds")]
+    invar reproduce appendix-a                      # seconds\n  \
+    invar reproduce screen-sequences --budget quick # the learner screen; ten minutes, 90 for standard")]
 pub(crate) struct ReproduceArgs {
     /// Which part of the paper.
     #[arg(value_enum)]
@@ -243,7 +257,7 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
 }
 
 /// What can be reproduced.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReproduceArg {
     /// Table 1, right half, and the appendix's two tables on sequences.
     Sequences,
@@ -253,6 +267,8 @@ pub(crate) enum ReproduceArg {
     ImagesLambda,
     /// Appendix A: invariance that does not survive another environment (seconds; one budget).
     AppendixA,
+    /// The learner `screen` on sequences and graphs, beside the paper's figures.
+    ScreenSequences,
 }
 
 /// Arguments of `invar tasks`.
@@ -323,6 +339,15 @@ pub(crate) struct BenchArgs {
 pub(crate) enum WorkloadArg {
     /// One training step of the CG sequence network, batch 128.
     Sequences,
+}
+
+/// `--method`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodArg {
+    /// The paper's: a penalty on every invariance given up, its strength chosen from a grid.
+    Cgreg,
+    /// Impose each symmetry and measure what it costs; keep what costs too little to tell, or at most the tolerance.
+    Screen,
 }
 
 /// `--penalty`.

@@ -9,6 +9,7 @@ mod lattice;
 mod output;
 mod reproduce;
 mod sheet;
+mod screen;
 mod tasks;
 mod train;
 mod verify;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, ImageTables, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, ImageTables, ScreenTables, SequenceTables};
+use invar_lab::screen::ScreenRecord;
 use invar_lab::table::Table;
 
 use crate::cli::{ReproduceArg, ReproduceArgs};
@@ -19,27 +20,54 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::Sequences => Box::new(SequenceTables(args.budget)),
         ReproduceArg::Images => Box::new(ImageTables { budget: args.budget, over_lambda: false }),
         ReproduceArg::ImagesLambda => Box::new(ImageTables { budget: args.budget, over_lambda: true }),
+        ReproduceArg::ScreenSequences => return screens(args),
     };
     let name = experiment.name();
     let path = args.results.join(format!("{name}.jsonl"));
     let records = if args.tables_only { Records::read(&path)? } else { fit(args, experiment.as_ref(), &path)? };
     let tables = experiment.tables(&records);
-    for table in &tables {
-        write(args, &name, table)?;
+    let missing = reproduce::missing(experiment.as_ref(), &records);
+    finish(args, &name, &tables, [records.len(), missing])
+}
+
+/// The tables of the learner `screen`.
+fn screens(args: &ReproduceArgs) -> Result<ExitCode> {
+    let tables = ScreenTables(args.budget);
+    let path = args.results.join(format!("{}.jsonl", tables.name()));
+    let records: Vec<ScreenRecord> = if args.tables_only {
+        Records::read(&path)?
+    } else {
+        let threads = crate::prepare_fits(args.threads);
+        let mut records = Records::open(&path)?;
+        let bar = bar(tables.configs().len(), "screens");
+        tables.run(&mut records, threads, &crate::STOP, |done, _, record| {
+            bar.set_position(done as u64);
+            bar.set_message(format!("{}: kept {}", record.config.data.name(), record.answers[0].facts.label));
+        })?;
+        bar.finish_and_clear();
+        records.all().to_vec()
+    };
+    finish(args, &tables.name(), &tables.tables(&records), [records.len(), tables.missing(&records)])
+}
+
+/// Writes and prints tables, and says what is missing.
+fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing]: [usize; 2]) -> Result<ExitCode> {
+    for table in tables {
+        write(args, name, table)?;
     }
     if args.json {
         output::json(&tables)?;
     } else {
-        for table in &tables {
+        for table in tables {
             line(&format!("{}\n", table.text()))?;
         }
-        let (count, folder) = (output::count(records.len(), "record"), args.results.display());
-        line(&format!("{count} in {}; tables in {folder}/{name}-*", path.display()))?;
+        let (count, folder) = (output::count(recorded, "record"), args.results.display());
+        line(&format!("{count} in {folder}/{name}.jsonl; tables in {folder}/{name}-*"))?;
     }
-    let missing = reproduce::missing(experiment.as_ref(), &records);
     if missing > 0 {
-        let fits = output::count(missing, "fit");
-        anstream::eprintln!("{fits} still missing; what was finished is recorded, run without --tables-only to go on");
+        let what = if args.what == ReproduceArg::ScreenSequences { "screen" } else { "fit" };
+        let missing = output::count(missing, what);
+        anstream::eprintln!("{missing} still missing; what was finished is recorded, run without --tables-only to go on");
     }
     Ok(ExitCode::from(u8::from(missing > 0 && !args.tables_only)))
 }

@@ -13,12 +13,14 @@ use invar_lab::record::{KeptGroup, Record};
 use invar_nn::{End, Head, PenaltyConfig, Proxy, Schedule, Size};
 use serde::Serialize;
 
-use crate::cli::{HeadArg, PenaltyArg, ScheduleArg, TrainArgs};
+use crate::cli::{HeadArg, MethodArg, PenaltyArg, ScheduleArg, TrainArgs};
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
 
 /// Most groups listed one by one.
 const SHOWN: usize = 12;
+const EPOCHS: usize = 150;
+const RATE: f64 = 1e-3;
 
 #[derive(Serialize)]
 struct Answer {
@@ -32,6 +34,10 @@ struct Answer {
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let data = data(args)?;
+    if args.method == MethodArg::Screen {
+        return crate::screen::run(args, data);
+    }
+    refuse("cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
     let problem = data.problem(args.seed)?;
     let fits = fits(args, data);
     let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
@@ -63,6 +69,16 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(cut > 0)))
 }
 
+/// Refuses options that the method does not have: ignoring them would answer another question.
+pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((name, _)) => {
+            Err(invar_lab::Error::Setting { name, expected: format!("left out with --method {method}"), got: "given".into() })
+        }
+        None => Ok(()),
+    }
+}
+
 fn data(args: &TrainArgs) -> Result<Data> {
     let mut data = Data::by_name(&args.task)?;
     if let Some(examples) = args.examples {
@@ -80,27 +96,28 @@ fn data(args: &TrainArgs) -> Result<Data> {
 
 /// The grid over lambda, then the plain network.
 fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
-    let penalty = match args.penalty {
+    let penalty = match args.penalty.unwrap_or(PenaltyArg::Levels) {
         PenaltyArg::Levels => {
             PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
         }
         PenaltyArg::Violations => PenaltyConfig::Violations { temperature: args.temperature.unwrap_or(100.0) },
     };
-    let head = match args.head {
+    let head = match args.head.unwrap_or(HeadArg::Hidden) {
         HeadArg::Hidden => Head::Hidden,
         HeadArg::Affine => Head::Affine,
     };
-    let schedule = match args.schedule {
+    let schedule = match args.schedule.unwrap_or(ScheduleArg::Constant) {
         ScheduleArg::Constant => Schedule::Constant,
         ScheduleArg::OneCycle => Schedule::OneCycle,
     };
+    let epochs = args.epochs.unwrap_or(EPOCHS);
     let base = |method: Method| FitConfig {
         penalty,
         head,
-        learning_rate: args.rate,
-        max_epochs: args.epochs,
+        learning_rate: args.rate.unwrap_or(RATE),
+        max_epochs: epochs,
         seed: args.seed,
-        ..FitConfig::new(data, method).with_schedule(schedule, args.epochs)
+        ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
     let lambdas = args.lambda.map_or_else(|| LAMBDAS.to_vec(), |lambda| vec![lambda]);
     let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });

@@ -61,4 +61,8 @@ pub enum Error {
         /// The record file.
         path: PathBuf,
     },
+
+    /// The user asked to stop before there was an answer.
+    #[error("stopped before there was an answer")]
+    Stopped,
 }

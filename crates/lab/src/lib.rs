@@ -1,7 +1,8 @@
 //! Learners, experiments, records and reports: where networks meet tasks.
 //!
-//! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it, built by [`networks`]) -> [`record`] (one line per fit) -> [`cgreg`]
-//! (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`] (what people look at).
+//! Flow: [`problem`] (a task made concrete) -> [`fit`] (one network on it, built by [`networks`]) -> [`record`] (one line per
+//! fit) -> [`cgreg`] or [`screen`] (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`]
+//! (what people look at).
 
 mod error;
 pub mod files;
@@ -16,6 +17,7 @@ pub mod fit;
 pub mod networks;
 
 pub mod cgreg;
+pub mod screen;
 
 pub mod reproduce;
 pub mod speed;

@@ -1,10 +1,11 @@
-//! Records: one JSON line per fit, written as soon as it ends, so that nothing finished is ever lost.
+//! Records: one JSON line per fit or screen, written as soon as it ends, so that nothing finished is ever lost.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use invar_nn::{End, Epoch};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -92,15 +93,32 @@ impl Record {
     }
 }
 
-/// An open record file: what it held, and a way to add to it. Locked against other runs while it is open.
-#[derive(Debug)]
-pub struct Records {
-    path: PathBuf,
-    file: File,
-    known: Vec<Record>,
+/// Something that is written down once, under the configuration that decided it.
+pub trait Recorded: Serialize + DeserializeOwned {
+    /// Everything that decided it.
+    type Config: PartialEq;
+
+    /// Its configuration.
+    fn config(&self) -> &Self::Config;
 }
 
-impl Records {
+impl Recorded for Record {
+    type Config = FitConfig;
+
+    fn config(&self) -> &FitConfig {
+        &self.config
+    }
+}
+
+/// An open record file: what it held, and a way to add to it. Locked against other runs while it is open.
+#[derive(Debug)]
+pub struct Records<R = Record> {
+    path: PathBuf,
+    file: File,
+    known: Vec<R>,
+}
+
+impl<R: Recorded> Records<R> {
     /// Opens or creates a record file and reads what it holds.
     ///
     /// A last line without an end, left by a run that was killed while writing, is cut off: that fit was not finished.
@@ -128,24 +146,24 @@ impl Records {
     }
 
     /// Reads a record file without locking it.
-    pub fn read(path: &Path) -> Result<Vec<Record>> {
+    pub fn read(path: &Path) -> Result<Vec<R>> {
         let text = std::fs::read(path).map_err(|source| Error::File { what: "read", path: path.to_path_buf(), source })?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         parse(path, &text[..whole])
     }
 
     /// What is recorded.
-    pub fn all(&self) -> &[Record] {
+    pub fn all(&self) -> &[R] {
         &self.known
     }
 
     /// The record of a configuration, if there is one.
-    pub fn find(&self, config: &FitConfig) -> Option<&Record> {
-        self.known.iter().find(|record| record.config == *config)
+    pub fn find(&self, config: &R::Config) -> Option<&R> {
+        self.known.iter().find(|record| record.config() == config)
     }
 
     /// Adds a record: on the disk before this returns.
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&mut self, record: R) -> Result<()> {
         let failed = |source| Error::File { what: "write", path: self.path.clone(), source };
         let mut line = serde_json::to_vec(&record).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
@@ -157,7 +175,7 @@ impl Records {
     }
 }
 
-fn parse(path: &Path, text: &[u8]) -> Result<Vec<Record>> {
+fn parse<R: Recorded>(path: &Path, text: &[u8]) -> Result<Vec<R>> {
     let lines = text.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
     lines
         .map(|(k, line)| {
@@ -217,7 +235,7 @@ mod tests {
         let mut records = Records::open(&path).unwrap();
         assert_eq!(records.all().len(), 1);
         records.add(record(2)).unwrap();
-        assert_eq!(Records::read(&path).unwrap(), [record(1), record(2)]);
+        assert_eq!(Records::<Record>::read(&path).unwrap(), [record(1), record(2)]);
     }
 
     #[test]
@@ -228,7 +246,7 @@ mod tests {
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("not json\n");
         std::fs::write(&path, &text).unwrap();
-        let error = Records::open(&path).unwrap_err().to_string();
+        let error = Records::<Record>::open(&path).unwrap_err().to_string();
         assert!(error.contains("line 2: not a record"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
@@ -237,10 +255,10 @@ mod tests {
     fn two_writers_do_not_mix() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records.jsonl");
-        let first = Records::open(&path).unwrap();
-        assert!(matches!(Records::open(&path), Err(Error::Busy { .. })));
+        let first = Records::<Record>::open(&path).unwrap();
+        assert!(matches!(Records::<Record>::open(&path), Err(Error::Busy { .. })));
         drop(first);
-        assert!(Records::open(&path).is_ok());
+        assert!(Records::<Record>::open(&path).is_ok());
     }
 
     #[test]

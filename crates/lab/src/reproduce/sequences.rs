@@ -188,10 +188,6 @@ fn lambda_table(of: SequenceTables, records: &[Record]) -> Table {
         labels: vec!["lambda".into()],
         columns: TASKS.iter().flat_map(|task| [format!("{} val.", task.name()), format!("{} test", task.name())]).collect(),
         rows: of.0.lambdas().iter().map(row).collect(),
-        notes: notes(
-            of,
-            records,
-            "Strong: the lambda chosen on validation accuracy (the largest within 5 points of the best).",
-        ),
+        notes: notes(of, records, "Strong: the lambda chosen on validation accuracy (the largest within 5 points of the best)."),
     }
 }

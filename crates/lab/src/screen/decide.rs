@@ -1,0 +1,381 @@
+//! The five steps of the learner, on anything that can be fitted under constraints.
+//!
+//! 1. Fit with nothing imposed, from two starts: the better one is the reference.
+//! 2. Impose each candidate alone, from the free weights; what is refused is tried again from the other start.
+//! 3. Impose jointly whatever is not contradicted ([`choose`]).
+//! 4. If that is refused, climb from the cheapest.
+//! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss, and try each rejected
+//!    candidate on top of it. A simpler model is preferred unless it is significantly worse.
+//!
+//! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
+//! compared example by example, so that additional training is not mistaken for a free symmetry.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use invar_algebra::GroupSet;
+
+use super::choose::{Choice, Known, Single, Stake, Threshold, by_tolerance, choose};
+use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
+use super::evidence::{Cost, Scores, holm};
+use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::rule::{Finding, Rule};
+use super::trial::{Evidence, Start, Trial, Verdict};
+use crate::error::{Error, Result};
+use crate::queue;
+
+/// Free fits: the better one is the reference, the other confirms rejections.
+const FREE_STARTS: usize = 2;
+/// Points beyond the tolerance at which a simpler model is given up after one start.
+const HOPELESS: f64 = 10.0;
+
+/// Which course: by which fitter, under which constraint, from which fresh draw.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    fitter: usize,
+    set: GroupSet,
+    start: usize,
+}
+
+/// A screen under way: the fits made so far, each made once.
+pub struct Screen<'a, F: Fitter> {
+    /// Types of models, simplest first. The last one decides about symmetries.
+    fitters: &'a [F],
+    rules: &'a [Rule],
+    run: Run<'a>,
+    /// Courses of the last fitter with nothing imposed, the reference first.
+    free: Vec<Arc<Course<F::Model>>>,
+    evidence: Vec<Evidence>,
+    trials: Vec<Trial>,
+    courses: HashMap<Key, Arc<Course<F::Model>>>,
+    closures: HashMap<GroupSet, GroupSet>,
+    /// What came of trying the rejected candidates on top of a constraint.
+    retests: HashMap<GroupSet, Vec<Trial>>,
+}
+
+impl<'a, F: Fitter> Screen<'a, F> {
+    /// Steps 1 and 2. Every fitter must have the same candidates; the last one decides about them.
+    pub fn new(fitters: &'a [F], rules: &'a [Rule], run: Run<'a>) -> Result<Self> {
+        rules.iter().try_for_each(Rule::check)?;
+        let setting =
+            |name, expected: &str, got: usize| Err(Error::Setting { name, expected: expected.into(), got: got.to_string() });
+        let Some(fitter) = fitters.last() else { return setting("number of model types", "at least 1", 0) };
+        if fitter.candidates() == 0 {
+            return setting("number of candidate symmetries", "at least 1: there is nothing to screen", 0);
+        }
+        if run.starts == 0 {
+            return setting("number of starts", "at least 1", 0);
+        }
+        let mut screen = Self {
+            fitters,
+            rules,
+            run,
+            free: Vec::new(),
+            evidence: Vec::new(),
+            trials: Vec::new(),
+            courses: HashMap::new(),
+            closures: HashMap::new(),
+            retests: HashMap::new(),
+        };
+        screen.fit_free()?;
+        screen.fit_each()?;
+        Ok(screen)
+    }
+
+    /// What is known about each candidate alone.
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
+    /// Every constraint that was tried.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The fits with nothing imposed, the reference first.
+    pub fn free(&self) -> &[Arc<Course<F::Model>>] {
+        &self.free
+    }
+
+    fn richest(&self) -> usize {
+        self.fitters.len() - 1
+    }
+
+    fn reference(&self) -> &Scores {
+        &self.free[0].last.scores
+    }
+
+    fn closure(&mut self, set: &GroupSet) -> Result<GroupSet> {
+        close(&self.fitters[self.richest()], &mut self.closures, set)
+    }
+
+    fn announce(&self, stage: Stage, full: usize, brief: usize) {
+        let candidates = self.fitters[0].candidates();
+        let last = self.rules.len() * self.run.starts * self.fitters.len();
+        let (later_full, later_brief) = match stage {
+            Stage::Free => (last, candidates + candidates / 2 + 2 + last),
+            Stage::Each => (last, candidates / 2 + 2 + last),
+            Stage::Confirm => (last, 2 + last),
+            Stage::Joint => (last, last),
+            Stage::Refit | Stage::Retest => (0, 0),
+        };
+        (self.run.listen)(stage, Outlook { full: full + later_full, brief: brief + later_brief });
+    }
+
+    /// Step 1.
+    fn fit_free(&mut self) -> Result<()> {
+        self.announce(Stage::Free, FREE_STARTS, FREE_STARTS);
+        let nothing = self.closure(&GroupSet::empty())?;
+        let wanted: Vec<usize> = (0..FREE_STARTS).collect();
+        let mut free = self.courses_of(self.richest(), &nothing, &wanted)?;
+        // The first of equals stays the reference.
+        free.sort_by(|a, b| a.last.scores.loss.total_cmp(&b.last.scores.loss));
+        if free[0].last.ending == Ending::Diverged {
+            let (expected, got) = ("one with which a free fit converges".into(), "too large: every free fit diverged".into());
+            return Err(Error::Setting { name: "learning rate", expected, got });
+        }
+        self.free = free;
+        Ok(())
+    }
+
+    /// Step 2.
+    fn fit_each(&mut self) -> Result<()> {
+        let count = self.fitters[0].candidates();
+        let sets = (0..count).map(|g| self.closure(&GroupSet::empty().with(g))).collect::<Result<Vec<_>>>()?;
+        self.announce(Stage::Each, 0, count);
+        self.try_from_free(&sets, 0)?;
+        let refused = |trial: &Trial| self.rules.iter().any(|rule| !rule.accepts(&trial.cost, self.run.alpha));
+        let again: Vec<GroupSet> = sets.iter().filter(|set| self.trials_of(set).any(refused)).cloned().collect();
+        self.announce(Stage::Confirm, 0, again.len());
+        self.try_from_free(&again, 1)?;
+        self.evidence = self.gather(&sets);
+        Ok(())
+    }
+
+    fn gather(&self, sets: &[GroupSet]) -> Vec<Evidence> {
+        let all: Vec<Vec<Trial>> = sets.iter().map(|set| self.trials_of(set).cloned().collect()).collect();
+        let costs: Vec<Cost> = all.iter().map(|trials| Evidence::best(trials).cost).collect();
+        let adjusted = holm(&costs.iter().map(|cost| cost.p).collect::<Vec<_>>());
+        let rows = all.into_iter().zip(costs).zip(adjusted).enumerate();
+        rows.map(|(group, ((trials, cost), adjusted))| Evidence { group, trials, cost, adjusted }).collect()
+    }
+
+    fn trials_of(&self, set: &GroupSet) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(move |trial| trial.imposed == *set)
+    }
+
+    /// Brief refits from the k-th free fit, of those sets that were not tried from there.
+    fn try_from_free(&mut self, sets: &[GroupSet], k: usize) -> Result<()> {
+        let course = self.free[k].clone();
+        self.try_from(&course, Start::Free(k), sets).map(|_| ())
+    }
+
+    /// Brief refits from the full fit of a course; its own refit is the control.
+    fn try_from(&mut self, course: &Course<F::Model>, start: Start, sets: &[GroupSet]) -> Result<Vec<Trial>> {
+        let fitter = &self.fitters[self.richest()];
+        let mut wanted: Vec<&GroupSet> = Vec::new();
+        for set in sets {
+            let known = start != Start::Chosen && self.trials_of(set).any(|trial| trial.start == start);
+            if !known && !wanted.contains(&set) {
+                wanted.push(set);
+            }
+        }
+        let tolerance = self.rules.iter().map(|rule| rule.tolerance).fold(0.0, f64::max);
+        let watch = Watch { control: &course.last.model, goal: self.reference().points(), tolerance };
+        let fits = self.all(&wanted, |set| {
+            let begin = Begin::From(&course.first.model);
+            fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
+        })?;
+        let trials: Vec<Trial> = wanted.iter().zip(&fits).map(|(set, fit)| self.trial(set, start, fit)).collect();
+        self.trials.extend(trials.iter().cloned());
+        Ok(trials)
+    }
+
+    fn trial(&self, set: &GroupSet, start: Start, fit: &Fitted<F::Model>) -> Trial {
+        let cost = Cost::between(self.reference(), &fit.scores);
+        let (score, loss) = (fit.scores.points(), fit.scores.loss);
+        Trial { imposed: set.clone(), start, epochs: fit.epochs, ending: fit.ending, score, loss, cost }
+    }
+
+    /// Runs jobs in parallel; results come in the order of the jobs.
+    fn all<J: Sync, R: Send>(&self, jobs: &[J], work: impl Fn(&J) -> Result<R> + Sync) -> Result<Vec<R>> {
+        let mut results: Vec<Option<R>> = jobs.iter().map(|_| None).collect();
+        queue::run(jobs, self.run.threads, self.run.stop, work, |k, result| {
+            results[k] = Some(result?);
+            Ok::<(), Error>(())
+        })?;
+        if self.run.stop.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        results.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)
+    }
+
+    /// Courses of a constraint from some fresh starts; each is made once.
+    fn courses_of(&mut self, fitter: usize, set: &GroupSet, starts: &[usize]) -> Result<Vec<Arc<Course<F::Model>>>> {
+        let key = |start: usize| Key { fitter, set: set.clone(), start };
+        let missing: Vec<usize> = starts.iter().copied().filter(|&start| !self.courses.contains_key(&key(start))).collect();
+        let model = &self.fitters[fitter];
+        let made = self.all(&missing, |&start| {
+            let request = |begin, effort| Request { imposed: set, begin, effort, watch: None };
+            let first = model.fit(&request(Begin::Fresh(start), Effort::Full))?;
+            let last = model.fit(&request(Begin::From(&first.model), Effort::Brief))?;
+            Ok(Course { first, last })
+        })?;
+        for (start, course) in missing.into_iter().zip(made) {
+            self.courses.insert(key(start), Arc::new(course));
+        }
+        Ok(starts.iter().map(|&start| self.courses[&key(start)].clone()).collect())
+    }
+
+    /// The refits of a constraint by one fitter, the start picked by validation loss. With `hopeless`, one start that is this
+    /// far gone is enough.
+    pub fn refits(&mut self, fitter: usize, set: &GroupSet, hopeless: impl Fn(&Scores) -> bool) -> Result<Refits<F::Model>> {
+        let first = self.courses_of(fitter, set, &[0])?;
+        let starts: Vec<usize> = if hopeless(&first[0].last.scores) { vec![0] } else { (0..self.run.starts).collect() };
+        let courses = self.courses_of(fitter, set, &starts)?;
+        let loss = |k: &usize| courses[*k].last.scores.loss;
+        let best = (0..courses.len()).min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap_or(0);
+        Ok(Refits { courses, best, cost: None })
+    }
+
+    /// Steps 3 to 5 under one rule.
+    pub fn decide(&mut self, rule: Rule) -> Result<Decision<F::Model>> {
+        self.announce(Stage::Joint, 0, 2);
+        let choice = self.choose(rule)?;
+        let mut kept = choice.kept.clone();
+        let (mut retests, mut evidence) = (Vec::new(), self.evidence.clone());
+        let refits = loop {
+            self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
+            let refits = self.refits(self.richest(), &kept, |_| false)?;
+            let found = self.retest(&kept, &refits)?;
+            retests.extend(found.iter().cloned());
+            let fits = found.into_iter().filter(|trial| rule.accepts(&trial.cost, self.run.alpha));
+            let Some(more) = fits.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)) else { break refits };
+            // What fits on top of everything else fits alone: the rejection was an accident of the starts.
+            kept.clone_from(&more.imposed);
+            overturn(&mut evidence, &more);
+        };
+        let (refits, preferred) = self.simplest(rule, &kept, refits)?;
+        let verdicts = evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice)).collect();
+        let by_tolerance = self.thresholds()?;
+        Ok(Decision { rule, kept, verdicts, retests, refits, preferred, by_tolerance })
+    }
+
+    /// Steps 3 and 4.
+    fn choose(&mut self, rule: Rule) -> Result<Choice> {
+        let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
+        let (fitter, alpha) = (&self.fitters[self.richest()], self.run.alpha);
+        let mut closures = std::mem::take(&mut self.closures);
+        let mut closure = |set: &GroupSet| close(fitter, &mut closures, set);
+        let mut joint = |set: &GroupSet, stake: Stake| self.joint(set, stake, rule).map(Some);
+        let choice = choose(&singles, rule, alpha, &mut closure, &mut joint);
+        self.closures = closures;
+        Ok(choice?.expect("every joint cost is found by a fit"))
+    }
+
+    /// The cost of a constraint: from either free fit, and if everything hangs on it from fresh weights before it is refused.
+    fn joint(&mut self, set: &GroupSet, stake: Stake, rule: Rule) -> Result<Cost> {
+        let alpha = self.run.alpha;
+        for k in 0..FREE_STARTS {
+            self.try_from_free(std::slice::from_ref(set), k)?;
+            if let Some(trial) = self.trials_of(set).find(|trial| rule.accepts(&trial.cost, alpha)) {
+                return Ok(trial.cost);
+            }
+        }
+        if stake == Stake::All && !self.trials_of(set).any(|trial| trial.start == Start::Fresh(0)) {
+            let course = self.courses_of(self.richest(), set, &[0])?.remove(0);
+            let trial = self.trial(set, Start::Fresh(0), &course.last);
+            self.trials.push(trial);
+        }
+        let trials: Vec<Trial> = self.trials_of(set).cloned().collect();
+        Ok(Evidence::best(&trials).cost)
+    }
+
+    /// Step 5: each rejected candidate on top of the chosen model.
+    fn retest(&mut self, kept: &GroupSet, refits: &Refits<F::Model>) -> Result<Vec<Trial>> {
+        if *kept == self.closure(&GroupSet::empty())? {
+            // On top of nothing that is what step 2 was.
+            return Ok(Vec::new());
+        }
+        if let Some(known) = self.retests.get(kept) {
+            return Ok(known.clone());
+        }
+        let rejected: Vec<usize> = (0..self.evidence.len()).filter(|&g| !kept.contains(g)).collect();
+        let sets = rejected.into_iter().map(|g| self.closure(&kept.with(g))).collect::<Result<Vec<_>>>()?;
+        self.announce(Stage::Retest, 0, sets.len());
+        let course = refits.courses[refits.best].clone();
+        let found = self.try_from(&course, Start::Chosen, &sets)?;
+        self.retests.insert(kept.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// The simplest type of model that is not significantly worse than the richest one.
+    fn simplest(&mut self, rule: Rule, kept: &GroupSet, richest: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
+        let (alpha, reference) = (self.run.alpha, richest.picked().scores.clone());
+        let mut all = Vec::new();
+        for simpler in 0..self.richest() {
+            let hopeless = |scores: &Scores| Cost::between(&reference, scores).points > rule.tolerance + HOPELESS;
+            let refits = self.refits(simpler, kept, hopeless)?;
+            let cost = Cost::between(&reference, &refits.picked().scores);
+            all.push(Refits { cost: Some(cost), ..refits });
+        }
+        all.push(richest);
+        let preferred = all.iter().position(|refits| refits.cost.is_none_or(|cost| cost.p >= alpha)).unwrap_or(self.richest());
+        Ok((all, preferred))
+    }
+
+    fn verdict(&self, evidence: &Evidence, rule: Rule, kept: &GroupSet, choice: &Choice) -> Verdict {
+        let finding = rule.finding(&evidence.cost, evidence.adjusted, self.run.alpha);
+        if kept.contains(evidence.group) {
+            return match finding {
+                Finding::Free => Verdict::KeptFreely,
+                Finding::Tolerable => Verdict::Tolerated,
+                Finding::Undecided | Finding::Contradicted => Verdict::Undecided,
+            };
+        }
+        match choice.dropped.iter().find(|dropped| dropped.group == evidence.group) {
+            Some(dropped) => Verdict::Dropped(dropped.clone()),
+            None => Verdict::Contradicted,
+        }
+    }
+
+    /// How the choice depends on the tolerance, from the fits made so far.
+    fn thresholds(&mut self) -> Result<Vec<Threshold>> {
+        let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
+        let mut known: Vec<Known> = Vec::new();
+        for trial in &self.trials {
+            let one = Known { set: trial.imposed.clone(), cost: trial.cost, abandoned: trial.ending == Ending::Abandoned };
+            // The cheapest start counts.
+            match known.iter_mut().find(|known| known.set == one.set) {
+                Some(same) if one.cost.points < same.cost.points => *same = one,
+                Some(_) => {}
+                None => known.push(one),
+            }
+        }
+        let fitter = &self.fitters[self.richest()];
+        let closures = &mut self.closures;
+        by_tolerance(&singles, &known, self.run.alpha, &mut |set| close(fitter, closures, set))
+    }
+}
+
+/// A trial that was accepted on top of everything else speaks for every candidate in it.
+fn overturn(evidence: &mut [Evidence], trial: &Trial) {
+    for one in evidence.iter_mut().filter(|one| trial.imposed.contains(one.group) && one.cost.points > trial.cost.points) {
+        one.trials.push(trial.clone());
+        one.cost = trial.cost;
+        one.adjusted = one.adjusted.max(trial.cost.p);
+    }
+}
+
+fn close<F: Fitter>(fitter: &F, known: &mut HashMap<GroupSet, GroupSet>, set: &GroupSet) -> Result<GroupSet> {
+    if let Some(closed) = known.get(set) {
+        return Ok(closed.clone());
+    }
+    let closed = fitter.closure(set)?;
+    known.insert(set.clone(), closed.clone());
+    Ok(closed)
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

@@ -1,0 +1,278 @@
+//! The five steps on made-up fits: a model is what was imposed and where it began, its score a function of both.
+
+use std::sync::Mutex;
+
+use invar_algebra::{Lattice, Options, candidates};
+
+use super::*;
+use crate::queue::Stop;
+use crate::screen::evidence::PerExample;
+
+const EXAMPLES: usize = 1000;
+
+/// What a made-up model remembers.
+#[derive(Debug, Clone, PartialEq)]
+struct Model {
+    imposed: GroupSet,
+    /// The fresh draw it descends from.
+    start: usize,
+    /// What was imposed on the weights it began with.
+    parent: Option<GroupSet>,
+}
+
+type Points = dyn Fn(&Model) -> f64 + Sync;
+
+/// Fits in no time: `points` says how many points a model loses.
+struct MadeUp<'a> {
+    lattice: &'a Lattice,
+    points: &'a Points,
+    log: Mutex<Vec<(Model, bool)>>,
+}
+
+impl<'a> MadeUp<'a> {
+    fn new(lattice: &'a Lattice, points: &'a Points) -> Self {
+        Self { lattice, points, log: Mutex::default() }
+    }
+
+    fn fits(&self) -> usize {
+        self.log.lock().unwrap().len()
+    }
+}
+
+impl Fitter for MadeUp<'_> {
+    type Model = Model;
+
+    fn candidates(&self) -> usize {
+        self.lattice.groups().len()
+    }
+
+    fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        Ok(self.lattice.closure(set)?)
+    }
+
+    fn fit(&self, request: &Request<'_, Model>) -> Result<Fitted<Model>> {
+        let imposed = request.imposed.clone();
+        let model = match request.begin {
+            Begin::Fresh(start) => Model { imposed, start, parent: None },
+            Begin::From(model) => Model { imposed, start: model.start, parent: Some(model.imposed.clone()) },
+        };
+        let entry = (model.clone(), request.effort == Effort::Full);
+        let mut log = self.log.lock().unwrap();
+        assert!(!log.contains(&entry), "made twice: {entry:?}");
+        log.push(entry);
+        let lost = (self.points)(&model);
+        let wrong = (lost / 100.0 * EXAMPLES as f64).round() as usize;
+        let ending = if lost >= 100.0 { Ending::Diverged } else { Ending::Finished };
+        let each = PerExample::Right((0..EXAMPLES).map(|i| i >= wrong).collect());
+        Ok(Fitted { scores: Scores { each, loss: lost }, model, epochs: 1, ending })
+    }
+}
+
+fn swaps(n: usize) -> Lattice {
+    Lattice::new(candidates(&n.to_string().parse().unwrap(), ["swaps(0)"]).unwrap(), &Options::default()).unwrap()
+}
+
+fn set(groups: &[usize]) -> GroupSet {
+    groups.iter().copied().collect()
+}
+
+const RULES: [Rule; 2] = [Rule { tolerance: 5.0, strict: false }, Rule { tolerance: 5.0, strict: true }];
+static STOP: Stop = Stop::new();
+
+fn run(threads: usize) -> Run<'static> {
+    Run { alpha: 0.05, starts: 3, threads, stop: &STOP, listen: &|_, _| () }
+}
+
+fn decide(fitters: &[MadeUp], rule: usize) -> Decision<Model> {
+    Screen::new(fitters, &RULES[rule..=rule], run(1)).unwrap().decide(RULES[rule]).unwrap()
+}
+
+// Groups of 4 positions: (0,1) (0,2) (0,3) (1,2) (1,3) (2,3).
+
+/// Position 0 is not to be exchanged with any other.
+fn all_but_first(model: &Model) -> f64 {
+    if (0..3).any(|g| model.imposed.contains(g)) { 70.0 } else { 0.5 }
+}
+
+#[test]
+fn the_true_partition_is_found_on_any_number_of_threads() {
+    let lattice = swaps(4);
+    let answer = |threads: usize| {
+        let fitters = [MadeUp::new(&lattice, &all_but_first)];
+        let mut screen = Screen::new(&fitters, &RULES, run(threads)).unwrap();
+        let decisions: Vec<_> = RULES.iter().map(|&rule| screen.decide(rule).unwrap()).collect();
+        let told: Vec<_> = decisions.iter().map(|d| (d.kept.clone(), d.verdicts.clone(), d.retests.clone())).collect();
+        (told, screen.evidence().to_vec(), screen.trials().to_vec())
+    };
+    let (told, evidence, _) = answer(1);
+    for (kept, verdicts, retests) in &told {
+        assert_eq!(*kept, set(&[3, 4, 5]));
+        assert_eq!(verdicts[..3], [Verdict::Contradicted, Verdict::Contradicted, Verdict::Contradicted]);
+        assert!(verdicts[3..].iter().all(|verdict| *verdict == Verdict::KeptFreely && verdict.is_kept()));
+        // All three rejected swaps, on top of what was kept, are one and the same constraint.
+        assert_eq!(retests.len(), 1);
+        assert_eq!((retests[0].start, retests[0].imposed.len()), (Start::Chosen, 6));
+    }
+    let starts: Vec<usize> = evidence.iter().map(|evidence| evidence.trials.len()).collect();
+    assert_eq!(starts, [2, 2, 2, 1, 1, 1], "rejections are confirmed, the rest is not");
+    assert!((evidence[0].cost.points - 69.5).abs() < 1e-9);
+    for threads in [2, 7] {
+        assert_eq!(answer(threads), answer(1));
+    }
+}
+
+#[test]
+fn a_rejection_by_one_start_alone_does_not_count() {
+    let lattice = swaps(4);
+    let unlucky = |model: &Model| if model.start == 0 && model.imposed == set(&[5]) { 60.0 } else { all_but_first(model) };
+    let decision = decide(&[MadeUp::new(&lattice, &unlucky)], 0);
+    assert_eq!(decision.kept, set(&[3, 4, 5]));
+    assert_eq!(decision.verdicts[5], Verdict::KeptFreely);
+}
+
+#[test]
+fn the_better_free_fit_is_the_reference() {
+    let lattice = swaps(4);
+    // The first start is poor whatever is imposed: against itself everything would look free.
+    let poor = |model: &Model| if model.start == 0 { 60.0 } else { all_but_first(model) };
+    let fitters = [MadeUp::new(&lattice, &poor)];
+    let mut screen = Screen::new(&fitters, &RULES[..1], run(1)).unwrap();
+    assert_eq!(screen.free()[0].last.model.start, 1);
+    assert_eq!(screen.decide(RULES[0]).unwrap().kept, set(&[3, 4, 5]));
+}
+
+#[test]
+fn a_joint_that_fails_leads_to_a_climb_and_names_the_conflict() {
+    let lattice = swaps(6);
+    // (0,1), (2,3) and (4,5) cost 2 points each, and costs add up; everything else is contradicted.
+    let adding = |model: &Model| {
+        let allowed = [0, 9, 14];
+        if model.imposed.iter().any(|g| !allowed.contains(&g)) { 50.0 } else { 2.0 * model.imposed.len() as f64 }
+    };
+    let decision = decide(&[MadeUp::new(&lattice, &adding)], 0);
+    assert_eq!(decision.kept, set(&[0, 9]));
+    assert_eq!(decision.verdicts[0], Verdict::Tolerated);
+    let Verdict::Dropped(dropped) = &decision.verdicts[14] else { panic!("{:?}", decision.verdicts[14]) };
+    assert_eq!((&dropped.with, dropped.implies.is_empty()), (&set(&[0, 9]), true));
+    assert!((dropped.cost.unwrap().points - 6.0).abs() < 1e-9);
+    // Strictly, two points are too many.
+    let strict = decide(&[MadeUp::new(&lattice, &adding)], 1);
+    assert!(strict.kept.is_empty() && strict.verdicts[0] == Verdict::Contradicted && strict.retests.is_empty());
+}
+
+#[test]
+fn all_together_get_a_fresh_start_before_they_are_refused() {
+    let lattice = swaps(4);
+    // Warm starts cannot cope with three ties at once; fresh weights can.
+    let stuck = |model: &Model| {
+        let warm = model.parent.as_ref().is_some_and(GroupSet::is_empty);
+        if warm && model.imposed.len() == 3 { 30.0 } else { all_but_first(model) }
+    };
+    let fitters = [MadeUp::new(&lattice, &stuck)];
+    let mut screen = Screen::new(&fitters, &RULES[..1], run(1)).unwrap();
+    assert_eq!(screen.decide(RULES[0]).unwrap().kept, set(&[3, 4, 5]));
+    assert!(screen.trials().iter().any(|trial| trial.start == Start::Fresh(0)));
+}
+
+#[test]
+fn what_fits_on_top_of_the_chosen_model_is_taken_back() {
+    let lattice = swaps(4);
+    // Imposed on free weights, (0,1) always fails; on top of the rest it costs a point.
+    let reborn = |model: &Model| {
+        let warm = model.parent.as_ref().is_none_or(GroupSet::is_empty);
+        if !warm || model.imposed.len() == 6 { model.imposed.len() as f64 / 6.0 } else { all_but_first(model) }
+    };
+    let decision = decide(&[MadeUp::new(&lattice, &reborn)], 0);
+    assert_eq!(decision.kept, GroupSet::full(6));
+    assert!(decision.verdicts.iter().all(Verdict::is_kept), "{:?}", decision.verdicts);
+}
+
+#[test]
+fn the_simplest_model_wins_unless_it_is_significantly_worse() {
+    let lattice = swaps(4);
+    for (worse, preferred, courses) in [(0.0, 0, 3), (0.4, 0, 3), (1.0, 1, 3), (40.0, 1, 1)] {
+        let simple = move |model: &Model| all_but_first(model) + worse;
+        let fitters = [MadeUp::new(&lattice, &simple), MadeUp::new(&lattice, &all_but_first)];
+        let decision = decide(&fitters, 0);
+        assert_eq!((decision.preferred, decision.refits[0].courses.len()), (preferred, courses), "{worse} points worse");
+        assert!((decision.refits[0].cost.unwrap().points - worse).abs() < 1e-9);
+        assert!(decision.refits[1].cost.is_none());
+        // The richest model alone decided about symmetries.
+        assert_eq!(fitters[0].fits(), 2 * courses);
+    }
+}
+
+#[test]
+fn the_start_with_the_smallest_loss_is_picked() {
+    let lattice = swaps(4);
+    let varied = |model: &Model| all_but_first(model) + [0.2, 0.3, 0.1][model.start];
+    let decision = decide(&[MadeUp::new(&lattice, &varied)], 0);
+    assert_eq!((decision.refits[0].best, decision.refits[0].picked().model.start), (2, 2));
+}
+
+#[test]
+fn a_second_rule_makes_only_the_fits_it_needs() {
+    let lattice = swaps(4);
+    let fitters = [MadeUp::new(&lattice, &all_but_first)];
+    let mut screen = Screen::new(&fitters, &RULES, run(1)).unwrap();
+    screen.decide(RULES[0]).unwrap();
+    let before = fitters[0].fits();
+    screen.decide(RULES[1]).unwrap();
+    assert_eq!(fitters[0].fits(), before, "both keep the same, and every fit was made");
+}
+
+#[test]
+fn stages_come_in_order_and_the_outlook_shrinks() {
+    let lattice = swaps(4);
+    let heard = Mutex::new(Vec::new());
+    let listen = |stage: Stage, left: Outlook| heard.lock().unwrap().push((stage, left));
+    let fitters = [MadeUp::new(&lattice, &all_but_first)];
+    let run = Run { listen: &listen, ..run(1) };
+    Screen::new(&fitters, &RULES[..1], run).unwrap().decide(RULES[0]).unwrap();
+    let (stages, left): (Vec<Stage>, Vec<Outlook>) = heard.into_inner().unwrap().into_iter().unzip();
+    assert_eq!(stages, [Stage::Free, Stage::Each, Stage::Confirm, Stage::Joint, Stage::Refit, Stage::Retest]);
+    assert!(left.is_sorted_by(|a, b| a.full >= b.full && a.brief >= b.brief), "{left:?}");
+}
+
+#[test]
+fn what_cannot_be_screened_says_why() {
+    let lattice = swaps(4);
+    let fail = |fitters: &[MadeUp], rules: &[Rule], run: Run| match Screen::new(fitters, rules, run) {
+        Ok(_) => panic!("no error"),
+        Err(error) => error.to_string(),
+    };
+    let good = [MadeUp::new(&lattice, &all_but_first)];
+    assert!(fail(&[], &RULES, run(1)).contains("number of model types should be at least 1"));
+    assert!(fail(&good, &[Rule { tolerance: f64::NAN, strict: false }], run(1)).contains("tolerance should be"));
+    assert!(fail(&good, &RULES, Run { starts: 0, ..run(1) }).contains("number of starts should be at least 1"));
+    let diverging = [MadeUp::new(&lattice, &|_| 100.0)];
+    assert!(fail(&diverging, &RULES, run(1)).contains("every free fit diverged"));
+    let stopped = Stop::new();
+    stopped.stop();
+    assert_eq!(fail(&good, &RULES, Run { stop: &stopped, ..run(1) }), "stopped before there was an answer");
+}
+
+/// A fitter without candidates.
+struct Nothing;
+
+impl Fitter for Nothing {
+    type Model = ();
+
+    fn candidates(&self) -> usize {
+        0
+    }
+
+    fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        Ok(set.clone())
+    }
+
+    fn fit(&self, _: &Request<'_, ()>) -> Result<Fitted<()>> {
+        unreachable!("there is nothing to impose")
+    }
+}
+
+#[test]
+fn no_candidates_are_nothing_to_screen() {
+    let Err(error) = Screen::new(&[Nothing], &RULES, run(1)) else { panic!("no error") };
+    assert!(error.to_string().contains("candidate symmetries should be at least 1"), "{error}");
+}

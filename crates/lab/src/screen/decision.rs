@@ -1,0 +1,99 @@
+//! What goes into a screen and what comes out of it.
+
+use std::sync::Arc;
+
+use invar_algebra::GroupSet;
+
+use super::choose::Threshold;
+use super::evidence::Cost;
+use super::fitter::Fitted;
+use super::rule::Rule;
+use super::trial::{Trial, Verdict};
+use crate::queue::Stop;
+
+/// A fit from fresh weights, and its short refit: the course that every model goes through that is compared with another.
+#[derive(Debug)]
+pub struct Course<M> {
+    /// After the full fit.
+    pub first: Fitted<M>,
+    /// After the refit as well.
+    pub last: Fitted<M>,
+}
+
+/// Fits of one model type (such as one head) with the chosen constraint.
+#[derive(Debug)]
+pub struct Refits<M> {
+    /// One per start.
+    pub courses: Vec<Arc<Course<M>>>,
+    /// The start with the smallest validation loss.
+    pub best: usize,
+    /// Cost against the richest type of model; absent for that one.
+    pub cost: Option<Cost>,
+}
+
+impl<M> Refits<M> {
+    /// The model that was picked.
+    pub fn picked(&self) -> &Fitted<M> {
+        &self.courses[self.best].last
+    }
+}
+
+/// What a rule decides.
+#[derive(Debug)]
+pub struct Decision<M> {
+    /// The rule.
+    pub rule: Rule,
+    /// What is imposed: a closed set.
+    pub kept: GroupSet,
+    /// Per candidate.
+    pub verdicts: Vec<Verdict>,
+    /// Each rejected candidate on top of the chosen model.
+    pub retests: Vec<Trial>,
+    /// Per fitter, simplest first.
+    pub refits: Vec<Refits<M>>,
+    /// Which fitter is preferred.
+    pub preferred: usize,
+    /// How the choice depends on the tolerance.
+    pub by_tolerance: Vec<Threshold>,
+}
+
+/// Where the screen is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Step 1.
+    Free,
+    /// Step 2.
+    Each,
+    /// Step 2, second start.
+    Confirm,
+    /// Steps 3 and 4.
+    Joint,
+    /// Step 5, fresh starts.
+    Refit,
+    /// Step 5, rejected candidates once more.
+    Retest,
+}
+
+/// Fits that are still to be made, as far as it can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outlook {
+    /// Of full effort.
+    pub full: usize,
+    /// Of brief effort.
+    pub brief: usize,
+}
+
+/// How to run a screen.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Level of every test.
+    pub alpha: f64,
+    /// Fresh starts of step 5.
+    pub starts: usize,
+    /// Fits at once. The answer does not depend on it.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a Stop,
+    /// Hears of every stage as it begins.
+    pub listen: &'a (dyn Fn(Stage, Outlook) + Sync),
+}

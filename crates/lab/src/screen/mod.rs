@@ -1,0 +1,29 @@
+//! The learner `screen`: the same hypothesis as the paper's, made direct. A symmetry is kept unless imposing it costs validation
+//! score; what was kept, tolerated or given up comes with its cost, an interval and a test.
+//!
+//! [`evidence`](Cost) (what a fit says) -> [`Rule`] (when a cost is too high) -> [`choose`] (which candidates together) ->
+//! [`Screen`] (the five steps) on anything that can be fitted ([`Fitter`]), such as [`Networks`] -> [`ScreenRecord`].
+
+mod choose;
+mod decide;
+mod decision;
+mod evidence;
+mod fitter;
+mod networks;
+mod rule;
+mod trial;
+mod watch;
+
+mod facts;
+mod record;
+
+pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
+pub use decide::Screen;
+pub use decision::{Course, Decision, Outlook, Refits, Run, Stage};
+pub use evidence::{Cost, PerExample, Scores, detectable, holm};
+pub use facts::{Facts, Normality};
+pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+pub use networks::{Measure, Networks, Trained};
+pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult, cost_over_seeds};
+pub use rule::{Finding, Rule};
+pub use trial::{Evidence, Start, Trial, Verdict};

@@ -1,0 +1,200 @@
+//! The networks that a screen fits: the CG feedforward network on a problem, with any constraint on its CG layer.
+
+use std::ops::ControlFlow;
+
+use burn::tensor::Device;
+use invar_algebra::GroupSet;
+use invar_nn::{
+    CgFeedForward, CgFeedForwardConfig, Dataset, Epoch, Extras, Head, Init, Optimizer, Schedule, StoppingConfig, Targets,
+    TrainConfig, evaluate, train,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use super::evidence::{PerExample, Scores};
+use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::watch::Watcher;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::queue::Stop;
+
+/// What scores are points of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Answers that are right: classes, or whole numbers after rounding.
+    Accuracy,
+    /// R²: targets that are not whole numbers define no accuracy.
+    RSquared {
+        /// Variance of the validation targets.
+        variance: f64,
+    },
+}
+
+impl Measure {
+    /// The measure that the targets of a dataset define.
+    pub fn of(data: &Dataset) -> Self {
+        match data.targets() {
+            Targets::Values(values) if values.iter().any(|value| value.fract() != 0.0) => {
+                let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
+                let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
+                Self::RSquared { variance: variance.max(f64::MIN_POSITIVE) }
+            }
+            _ => Self::Accuracy,
+        }
+    }
+
+    /// The score after an epoch, in points.
+    pub(super) fn points(self, epoch: &Epoch) -> f64 {
+        match self {
+            Self::Accuracy => 100.0 * epoch.validation_accuracy,
+            Self::RSquared { variance } => 100.0 * (1.0 - epoch.validation_loss / variance),
+        }
+    }
+
+    fn scores(self, network: &CgFeedForward, data: &Dataset) -> Result<Scores> {
+        let found = evaluate(network, data)?;
+        let each = match (self, data.targets()) {
+            (Self::RSquared { variance }, Targets::Values(values)) => {
+                let share = |(p, y): (&f64, &f32)| 1.0 - (p - f64::from(*y)).powi(2) / variance;
+                PerExample::Share(found.predictions.iter().zip(values).map(share).collect())
+            }
+            _ => PerExample::Right(found.correct(data)),
+        };
+        Ok(Scores { each, loss: found.loss })
+    }
+}
+
+/// A network with its learning curve.
+#[derive(Debug)]
+pub struct Trained {
+    /// The network.
+    pub network: CgFeedForward,
+    /// Every epoch.
+    pub curve: Vec<Epoch>,
+}
+
+/// Fits CG networks with one kind of head on a problem.
+pub struct Networks<'a> {
+    /// The data and the candidates.
+    pub problem: &'a Problem,
+    /// What follows the CG layer.
+    pub head: Head,
+    /// How to train.
+    pub settings: &'a Settings,
+    /// Decides everything random.
+    pub seed: u64,
+    /// What is measured.
+    pub measure: Measure,
+    /// Ends fits early.
+    pub stop: &'a Stop,
+    /// Hears of epochs as they pass; those that an early end saves count as passed.
+    pub epochs: &'a (dyn Fn(usize) + Sync),
+}
+
+/// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
+const REFIT_STREAM: u64 = 0xffff;
+
+impl Networks<'_> {
+    /// A seed of its own for every fresh start; the first is the seed itself.
+    fn start_seed(&self, start: u64) -> u64 {
+        self.seed ^ (start << 32)
+    }
+
+    fn begin(&self, begin: Begin<'_, Trained>, vectors: Vec<Vec<f64>>) -> Result<(CgFeedForward, u64)> {
+        let problem = self.problem;
+        match begin {
+            Begin::From(model) => {
+                let network = model.network.clone();
+                let cg = network.cg.clone().impose(&vectors)?;
+                Ok((network.with_cg(cg), self.start_seed(REFIT_STREAM)))
+            }
+            Begin::Fresh(start) => {
+                let base = problem.vocabulary.map_or_else(CgFeedForwardConfig::array, CgFeedForwardConfig::tokens);
+                let (head, outputs) = (self.head, problem.train.outputs());
+                let config = CgFeedForwardConfig { head, outputs, imposed: Some(vectors), ..base };
+                let seed = self.start_seed(start as u64);
+                Ok((config.init(&problem.bases, &mut Init::new(seed, &Device::flex()))?, seed))
+            }
+        }
+    }
+
+    fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {
+        let examples = self.problem.validation.len();
+        Watcher::new(&watch.control.curve, self.measure, watch.goal, watch.tolerance, examples)
+    }
+}
+
+impl Fitter for Networks<'_> {
+    type Model = Trained;
+
+    fn candidates(&self) -> usize {
+        self.problem.groups().len()
+    }
+
+    fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        Ok(self.problem.lattice.closure(set)?)
+    }
+
+    fn fit(&self, request: &Request<'_, Trained>) -> Result<Fitted<Trained>> {
+        let vectors = self.problem.invariant_basis(request.imposed)?;
+        let (network, seed) = self.begin(request.begin, vectors)?;
+        let max_epochs = match request.effort {
+            Effort::Full => self.settings.epochs,
+            Effort::Brief => self.settings.refit_epochs,
+        };
+        let config = TrainConfig {
+            optimizer: Optimizer::Adam { learning_rate: self.settings.learning_rate },
+            schedule: Schedule::OneCycle,
+            batch: self.settings.batch,
+            max_epochs,
+            stopping: StoppingConfig { patience: max_epochs.max(1), ..StoppingConfig::default() },
+            lambda: 0.0,
+            seed,
+        };
+        let mut watcher = request.watch.map(|watch| self.watcher(watch));
+        let (mut ending, mut passed) = (Ending::Finished, 0);
+        let observer = |epoch: &Epoch| {
+            (self.epochs)(1);
+            passed = epoch.epoch;
+            match watcher.as_mut().and_then(|watcher| watcher.see(epoch)) {
+                Some(early) => ending = early,
+                None if self.stop.is_stopped() => {}
+                None => return ControlFlow::Continue(()),
+            }
+            ControlFlow::Break(())
+        };
+        let start = network.clone();
+        let outcome = train(network, &self.problem.train, &self.problem.validation, &config, Extras::default(), observer);
+        (self.epochs)(max_epochs.saturating_sub(passed));
+        if self.stop.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        match outcome {
+            Ok(fit) => {
+                let scores = self.measure.scores(&fit.model, &self.problem.validation)?;
+                let model = Trained { network: fit.model, curve: fit.curve };
+                Ok(Fitted { scores, model, epochs: passed, ending })
+            }
+            Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Networks<'_> {
+    /// A fit whose loss left the numbers answers nothing.
+    fn diverged(&self, network: CgFeedForward, epochs: usize) -> Fitted<Trained> {
+        let count = self.problem.validation.len();
+        let each = match self.measure {
+            Measure::Accuracy => PerExample::Right(vec![false; count]),
+            Measure::RSquared { .. } => PerExample::Share(vec![0.0; count]),
+        };
+        let scores = Scores { each, loss: f64::MAX };
+        Fitted { scores, model: Trained { network, curve: Vec::new() }, epochs, ending: Ending::Diverged }
+    }
+}
+
+#[cfg(test)]
+#[path = "networks_tests.rs"]
+mod tests;

@@ -1,0 +1,118 @@
+//! Constraints on real networks, on data small enough for moments.
+
+use super::*;
+use crate::problem::Data;
+use crate::screen::{ScreenConfig, ScreenRecord};
+
+fn data(task: &str, length: usize, examples: usize) -> Data {
+    let mut data = Data::by_name(task).unwrap();
+    if let Data::Sequences(sequences) = &mut data {
+        (sequences.length, sequences.sizes.examples, sequences.sizes.test) = (length, examples, 50);
+    }
+    data
+}
+
+const SETTINGS: Settings = Settings { epochs: 2, refit_epochs: 2, learning_rate: 2e-3, batch: 32, starts: 1, alpha: 0.05 };
+static STOP: Stop = Stop::new();
+
+fn networks<'a>(problem: &'a Problem, settings: &'a Settings, head: Head) -> Networks<'a> {
+    let measure = Measure::of(&problem.validation);
+    Networks { problem, head, settings, seed: 3, measure, stop: &STOP, epochs: &|_| () }
+}
+
+fn fit(networks: &Networks, imposed: &GroupSet, begin: Begin<'_, Trained>, effort: Effort) -> Fitted<Trained> {
+    networks.fit(&Request { imposed, begin, effort, watch: None }).unwrap()
+}
+
+#[test]
+fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
+    let problem = data("sum2", 4, 120).problem(3).unwrap();
+    for head in [Head::Hidden, Head::Affine] {
+        let networks = networks(&problem, &SETTINGS, head);
+        let set: GroupSet = [1, 4].into_iter().collect(); // (0,2) and (1,3)
+        let free = fit(&networks, &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
+        let fresh = fit(&networks, &set, Begin::Fresh(0), Effort::Full);
+        let warm = fit(&networks, &set, Begin::From(&free.model), Effort::Brief);
+        let kept = |fitted: &Fitted<Trained>| -> GroupSet {
+            let kept = fitted.model.network.cg.kept(&problem.reynolds, 1e-10).unwrap();
+            kept.iter().enumerate().filter(|(_, kept)| kept.0).map(|(group, _)| group).collect()
+        };
+        assert!(kept(&free).is_empty());
+        assert_eq!((kept(&fresh), kept(&warm)), (set.clone(), set));
+        assert_eq!(warm.model.network.head(), head);
+    }
+}
+
+#[test]
+fn starts_differ_and_equal_requests_agree() {
+    let problem = data("sum", 3, 100).problem(3).unwrap();
+    let networks = networks(&problem, &SETTINGS, Head::Hidden);
+    let loss = |start| fit(&networks, &GroupSet::empty(), Begin::Fresh(start), Effort::Full).scores.loss;
+    assert!((loss(0) - loss(0)).abs() < 1e-15 && (loss(0) - loss(1)).abs() > 1e-9);
+}
+
+#[test]
+fn a_fit_that_diverges_answers_nothing_and_is_no_error() {
+    let problem = data("sum", 3, 100).problem(3).unwrap();
+    let settings = Settings { learning_rate: 1e30, ..SETTINGS };
+    let fitted = fit(&networks(&problem, &settings, Head::Hidden), &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
+    assert_eq!(fitted.ending, Ending::Diverged);
+    assert!(fitted.scores.points() <= 0.0 && fitted.scores.loss > 1e300);
+}
+
+#[test]
+fn a_stop_ends_a_fit_without_an_answer() {
+    let problem = data("sum", 3, 100).problem(3).unwrap();
+    let stop = Stop::new();
+    stop.stop();
+    let networks = Networks { stop: &stop, ..networks(&problem, &SETTINGS, Head::Hidden) };
+    let request = Request { imposed: &GroupSet::empty(), begin: Begin::Fresh(0), effort: Effort::Full, watch: None };
+    assert!(matches!(networks.fit(&request), Err(Error::Stopped)));
+}
+
+/// The same data with other targets.
+fn scaled(data: &Dataset, factor: f32) -> Dataset {
+    let Targets::Values(values) = data.targets() else { panic!("values expected") };
+    Dataset::new(data.inputs().clone(), Targets::Values(values.iter().map(|y| y * factor).collect())).unwrap()
+}
+
+#[test]
+fn targets_that_are_no_whole_numbers_are_screened_by_r_squared() {
+    let data = data("sum", 3, 600);
+    let mut problem = data.problem(11).unwrap();
+    assert_eq!(Measure::of(&problem.validation), Measure::Accuracy);
+    for set in [&mut problem.train, &mut problem.validation, &mut problem.test] {
+        *set = scaled(set, 0.0123);
+    }
+    let settings = Settings { epochs: 30, refit_epochs: 8, ..SETTINGS };
+    let config = ScreenConfig { settings, seed: 11, ..ScreenConfig::new(data) };
+    let record = config.run(&problem, 1, &STOP, &|_| ()).unwrap();
+    let Measure::RSquared { variance } = record.measure else { panic!("{:?}", record.measure) };
+    assert!(1.0 - record.free[0].validation.loss / variance > 0.9, "{:?}", record.free);
+    assert_eq!(record.answers[0].kept, problem.symmetry);
+    assert!(record.evidence.iter().all(|evidence| evidence.cost.discordant.is_none() && evidence.cost.points < 5.0));
+    assert!(record.detectable > 0.0 && record.detectable < 20.0);
+    // A record is one line and comes back as it was, up to the last bit of a measured number.
+    let line = serde_json::to_string(&record).unwrap();
+    let back: ScreenRecord = serde_json::from_str(&line).unwrap();
+    assert!(!line.contains('\n') && back.config == record.config && back.names == record.names);
+    assert_eq!((&back.answers[0].kept, &back.answers[0].verdicts), (&record.answers[0].kept, &record.answers[0].verdicts));
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let data = data("sum", 3, 100);
+    let problem = data.problem(3).unwrap();
+    let fails = |settings: Settings, part: &str| {
+        let config = ScreenConfig { settings, ..ScreenConfig::new(data) };
+        let error = config.run(&problem, 1, &STOP, &|_| ()).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    fails(Settings { epochs: 0, ..SETTINGS }, "number of epochs should be at least 1, but is 0");
+    fails(Settings { refit_epochs: 0, ..SETTINGS }, "number of refit epochs");
+    fails(Settings { starts: 0, ..SETTINGS }, "number of starts");
+    fails(Settings { alpha: 0.0, ..SETTINGS }, "alpha should be above 0 and at most 0.5, but is 0");
+    fails(Settings { alpha: f64::NAN, ..SETTINGS }, "alpha");
+    fails(Settings { batch: 0, ..SETTINGS }, "batch size");
+    fails(Settings { learning_rate: -1.0, ..SETTINGS }, "learning rate");
+}

@@ -1,0 +1,339 @@
+//! A screen of a task, from its configuration to its record: one line with all the evidence.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use invar_algebra::GroupSet;
+use invar_nn::{CgFeedForward, Head, Schedule, evaluate};
+use invar_tasks::consistency;
+use serde::{Deserialize, Serialize};
+
+use super::choose::Threshold;
+use super::decide::Screen;
+use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
+use super::evidence::{Cost, detectable};
+use super::facts::Facts;
+use super::networks::{Measure, Networks, Trained};
+use super::rule::Rule;
+use super::trial::{Evidence, Trial, Verdict};
+use crate::error::{Error, Result};
+use crate::fit::{FitConfig, Method};
+use crate::problem::{Data, Problem};
+use crate::queue::Stop;
+use crate::record::{Metrics, Recorded};
+use crate::stats::Mean;
+
+/// How a screen trains and tests.
+///
+/// | Name | Default | Purpose | Range |
+/// | --- | --- | --- | --- |
+/// | `epochs` | 300 | of a fit from fresh weights | >= 1 |
+/// | `refit_epochs` | 40 | of a refit | >= 1 |
+/// | `learning_rate` | 2e-3 | highest of the one-cycle schedule | > 0 |
+/// | `batch` | 128 | examples per step | >= 1 |
+/// | `starts` | 3 | fresh starts of what was chosen | >= 1 |
+/// | `alpha` | 0.05 | level of every test | above 0, at most 0.5 |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Epochs of a fit from fresh weights.
+    pub epochs: usize,
+    /// Epochs of a refit.
+    pub refit_epochs: usize,
+    /// Highest learning rate.
+    pub learning_rate: f64,
+    /// Examples per step.
+    pub batch: usize,
+    /// Fresh starts of what was chosen.
+    pub starts: usize,
+    /// Level of every test.
+    pub alpha: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { epochs: 300, refit_epochs: 40, learning_rate: 2e-3, batch: 128, starts: 3, alpha: 0.05 }
+    }
+}
+
+/// Everything that decides a screen. Two screens with equal configurations have equal results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenConfig {
+    /// The task and its sizes.
+    pub data: Data,
+    /// How to train and test.
+    pub settings: Settings,
+    /// What may be kept; each rule gets its own answer from the same fits.
+    pub rules: Vec<Rule>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What a listener hears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// A stage begins; so many epochs are left, as far as it can be told.
+    Stage(Stage, usize),
+    /// Epochs that passed, or that an early end saved.
+    Epochs(usize),
+}
+
+/// One model in both environments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartResult {
+    /// In the training environment, on held-out examples.
+    pub validation: Metrics,
+    /// In the other environment. Never used for a choice.
+    pub extrapolation: Metrics,
+}
+
+/// A model beside which the screened one stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// In both environments.
+    pub result: StartResult,
+    /// Share of coupled pairs answered alike (Definition 2); absent when nothing is irrelevant.
+    pub consistency: Option<f64>,
+}
+
+/// The networks with one kind of head and a constraint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeadResult {
+    /// The head.
+    pub head: Head,
+    /// Every start.
+    pub starts: Vec<StartResult>,
+    /// The start with the smallest validation loss.
+    pub picked: usize,
+    /// Of the picked one: share of coupled pairs answered alike (Definition 2).
+    pub consistency: Option<f64>,
+    /// Cost against the hidden head with the same constraint; absent for that one.
+    pub cost: Option<Cost>,
+}
+
+impl HeadResult {
+    /// The start that was picked.
+    pub fn picked(&self) -> &StartResult {
+        &self.starts[self.picked]
+    }
+}
+
+/// What one rule decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The rule.
+    pub rule: Rule,
+    /// What is imposed: a closed set of candidates.
+    pub kept: GroupSet,
+    /// Per candidate.
+    pub verdicts: Vec<Verdict>,
+    /// The group that is kept.
+    pub facts: Facts,
+    /// Each rejected candidate on top of the chosen model.
+    pub retests: Vec<Trial>,
+    /// Simplest head first.
+    pub heads: Vec<HeadResult>,
+    /// The simplest head that is not significantly worse than the last one.
+    pub preferred: usize,
+    /// How the choice depends on the tolerance, as far as the fits at hand tell.
+    pub by_tolerance: Vec<Threshold>,
+}
+
+impl Answer {
+    /// The preferred head.
+    pub fn preferred(&self) -> &HeadResult {
+        &self.heads[self.preferred]
+    }
+
+    /// The result with this head.
+    pub fn head(&self, head: Head) -> Option<&HeadResult> {
+        self.heads.iter().find(|result| result.head == head)
+    }
+}
+
+/// What a screen was and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenRecord {
+    /// Everything that decided it.
+    pub config: ScreenConfig,
+    /// Wall time.
+    pub seconds: f64,
+    /// Names of the candidates.
+    pub names: Vec<String>,
+    /// Training, validation and test examples.
+    pub examples: [usize; 3],
+    /// What scores are points of.
+    pub measure: Measure,
+    /// Smallest cost in points that the validation examples could show to be significant, corrected over the candidates.
+    pub detectable: f64,
+    /// The fits with nothing imposed; the first is the reference.
+    pub free: Vec<StartResult>,
+    /// Per candidate.
+    pub evidence: Vec<Evidence>,
+    /// Every other constraint that was tried.
+    pub joints: Vec<Trial>,
+    /// Per rule.
+    pub answers: Vec<Answer>,
+    /// The candidates that do hold.
+    pub truth: GroupSet,
+    /// What a perfect decision would reach: the truth imposed, hidden head.
+    pub oracle: HeadResult,
+    /// A plain network, which knows nothing of symmetries; absent when it diverged.
+    pub plain: Option<Comparison>,
+    /// Test accuracy of the most frequent training target.
+    pub chance: f64,
+}
+
+impl Recorded for ScreenRecord {
+    type Config = ScreenConfig;
+
+    fn config(&self) -> &ScreenConfig {
+        &self.config
+    }
+}
+
+/// The cost of each candidate over seeds, in points, from records of one task.
+pub fn cost_over_seeds(records: &[&ScreenRecord]) -> Vec<Mean> {
+    let candidates = records.first().map_or(0, |record| record.evidence.len());
+    let of = |g: usize| records.iter().filter_map(|record| Some(record.evidence.get(g)?.cost.points)).collect::<Vec<_>>();
+    (0..candidates).filter_map(|g| Mean::of(&of(g))).collect()
+}
+
+/// Heads, simplest first.
+const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
+
+impl ScreenConfig {
+    /// The default screen of a task.
+    pub fn new(data: Data) -> Self {
+        Self { data, settings: Settings::default(), rules: vec![Rule::default()], seed: 0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Settings { epochs, refit_epochs, starts, alpha, .. } = self.settings;
+        for (name, value) in
+            [("number of epochs", epochs), ("number of refit epochs", refit_epochs), ("number of starts", starts)]
+        {
+            if value == 0 {
+                return Err(Error::Setting { name, expected: "at least 1".into(), got: "0".into() });
+            }
+        }
+        if !(alpha > 0.0 && alpha <= 0.5) {
+            return Err(Error::Setting { name: "alpha", expected: "above 0 and at most 0.5".into(), got: alpha.to_string() });
+        }
+        self.rules.iter().try_for_each(Rule::check)
+    }
+
+    /// Screens a task on the problem that its data and seed make. The listener hears of stages and epochs.
+    pub fn run(
+        &self,
+        problem: &Problem,
+        threads: usize,
+        stop: &Stop,
+        listen: &(dyn Fn(Progress) + Sync),
+    ) -> Result<ScreenRecord> {
+        self.check()?;
+        let begun = Instant::now();
+        let measure = Measure::of(&problem.validation);
+        let epochs = |count: usize| listen(Progress::Epochs(count));
+        let networks =
+            |head| Networks { problem, head, settings: &self.settings, seed: self.seed, measure, stop, epochs: &epochs };
+        let fitters = HEADS.map(networks);
+        let stage = |stage: Stage, left: Outlook| {
+            // The plain network comes last.
+            let left = (left.full + 1) * self.settings.epochs + left.brief * self.settings.refit_epochs;
+            listen(Progress::Stage(stage, left));
+        };
+        let run = Run { alpha: self.settings.alpha, starts: self.settings.starts, threads, stop, listen: &stage };
+        let mut screen = Screen::new(&fitters, &self.rules, run)?;
+        let decisions = self.rules.iter().map(|&rule| screen.decide(rule)).collect::<Result<Vec<_>>>()?;
+        let truth = problem.lattice.closure(&problem.symmetry)?;
+        let oracle = screen.refits(HEADS.len() - 1, &truth, |_| false)?;
+        let plain = self.plain(problem, stop, &epochs)?;
+        let alone: Vec<&GroupSet> = screen.evidence().iter().map(|evidence| &evidence.trials[0].imposed).collect();
+        let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
+        let joints = screen.trials().iter().filter(|trial| !alone.contains(&&trial.imposed)).cloned().collect();
+        Ok(ScreenRecord {
+            config: self.clone(),
+            names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
+            examples: [problem.train.len(), problem.validation.len(), problem.test.len()],
+            measure,
+            detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
+            free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
+            evidence: screen.evidence().to_vec(),
+            joints,
+            answers: decisions.iter().map(|decision| answer(problem, decision)).collect::<Result<_>>()?,
+            oracle: head_result(problem, Head::Hidden, &oracle)?,
+            truth,
+            plain,
+            chance: problem.chance,
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// The plain network, trained as long as the others.
+    fn plain(&self, problem: &Problem, stop: &Stop, epochs: &(dyn Fn(usize) + Sync)) -> Result<Option<Comparison>> {
+        let base = FitConfig::new(self.data, Method::Plain).with_schedule(Schedule::OneCycle, self.settings.epochs);
+        let Settings { learning_rate, batch, .. } = self.settings;
+        let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
+        let outcome = config.run(problem, |_| {
+            epochs(1);
+            if stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if stop.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let record = match outcome {
+            Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(None),
+            outcome => outcome?.record,
+        };
+        let result = StartResult { validation: record.validation, extrapolation: record.extrapolation };
+        Ok(Some(Comparison { result, consistency: record.consistency }))
+    }
+}
+
+fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
+    let contradicted = decision.verdicts.iter().enumerate().filter(|(_, verdict)| **verdict == Verdict::Contradicted);
+    let contradicted: GroupSet = contradicted.map(|(group, _)| group).collect();
+    let heads = HEADS.iter().zip(&decision.refits).map(|(&head, refits)| head_result(problem, head, refits));
+    Ok(Answer {
+        rule: decision.rule,
+        kept: decision.kept.clone(),
+        verdicts: decision.verdicts.clone(),
+        facts: Facts::of(&problem.lattice, &decision.kept, &contradicted)?,
+        retests: decision.retests.clone(),
+        heads: heads.collect::<Result<_>>()?,
+        preferred: decision.preferred,
+        by_tolerance: decision.by_tolerance.clone(),
+    })
+}
+
+fn head_result(problem: &Problem, head: Head, refits: &Refits<Trained>) -> Result<HeadResult> {
+    let starts = refits.courses.iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
+    let consistency = alike(problem, &refits.picked().model.network)?;
+    Ok(HeadResult { head, starts, picked: refits.best, consistency, cost: refits.cost })
+}
+
+fn start_result(problem: &Problem, course: &Course<Trained>) -> Result<StartResult> {
+    let metrics = |data| -> Result<Metrics> {
+        let found = evaluate(&course.last.model.network, data)?;
+        Ok(Metrics { loss: found.loss, accuracy: found.accuracy })
+    };
+    Ok(StartResult { validation: metrics(&problem.validation)?, extrapolation: metrics(&problem.test)? })
+}
+
+/// Share of coupled pairs answered alike; none when both halves are the same example.
+fn alike(problem: &Problem, network: &CgFeedForward) -> Result<Option<f64>> {
+    if problem.symmetry.is_empty() {
+        return Ok(None);
+    }
+    let answers =
+        |data| -> Result<Vec<i64>> { Ok(evaluate(network, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
+    let [observed, counterfactual] = &problem.pairs;
+    Ok(Some(consistency(&answers(observed)?, &answers(counterfactual)?)?))
+}

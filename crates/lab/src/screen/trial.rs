@@ -1,0 +1,89 @@
+//! What was tried, what that says about a candidate, and what is decided about it.
+
+use invar_algebra::GroupSet;
+use serde::{Deserialize, Serialize};
+
+use super::choose::{Dropped, Single};
+use super::evidence::Cost;
+use super::fitter::Ending;
+
+/// What a fit began with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// The weights of the reference (0) or of the other free fit (1), projected.
+    Free(usize),
+    /// Fresh weights, the k-th draw.
+    Fresh(usize),
+    /// The weights of the model that was chosen, projected.
+    Chosen,
+}
+
+/// One constraint tried once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// What was imposed: a closed set.
+    pub imposed: GroupSet,
+    /// From where.
+    pub start: Start,
+    /// Epochs trained.
+    pub epochs: usize,
+    /// How it ended.
+    pub ending: Ending,
+    /// Validation score in points.
+    pub score: f64,
+    /// Validation loss.
+    pub loss: f64,
+    /// Against the reference.
+    pub cost: Cost,
+}
+
+/// What is known about one candidate alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// Position in the list of candidates.
+    pub group: usize,
+    /// Every start that was tried; the cheapest counts, since a constraint that one start can live with is no contradiction.
+    pub trials: Vec<Trial>,
+    /// The cost that counts.
+    pub cost: Cost,
+    /// Its p-value, corrected over all candidates (Holm).
+    pub adjusted: f64,
+}
+
+impl Evidence {
+    /// The trial that counts.
+    pub(super) fn best(trials: &[Trial]) -> &Trial {
+        trials.iter().min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)).expect("every candidate is tried")
+    }
+
+    pub(super) fn single(&self) -> Single {
+        let abandoned = Self::best(&self.trials).ending == Ending::Abandoned;
+        Single { cost: self.cost, adjusted: self.adjusted, abandoned }
+    }
+}
+
+/// What is decided about one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum Verdict {
+    /// Kept at no significant cost.
+    KeptFreely,
+    /// Kept at a significant cost within the tolerance.
+    Tolerated,
+    /// Kept, although the interval of its cost spans the tolerance.
+    Undecided,
+    /// Not kept: it costs too much alone.
+    Contradicted,
+    /// Not kept: it fits alone, but not with the others.
+    Dropped(Dropped),
+}
+
+impl Verdict {
+    /// Whether the candidate is kept.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::KeptFreely | Self::Tolerated | Self::Undecided)
+    }
+}

@@ -1,0 +1,318 @@
+//! `invar train --method screen`: what each symmetry costs, and what follows from that.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use invar_lab::problem::Data;
+use invar_lab::screen::{
+    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, Stage, Verdict,
+};
+use invar_nn::Head;
+
+use crate::cli::TrainArgs;
+use crate::output::{self, line, strong};
+use crate::reproduce::bar;
+use crate::train::refuse;
+
+/// Most symmetries listed one by one.
+const SHOWN: usize = 12;
+
+pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
+    let given = [
+        ("--lambda", args.lambda.is_some()),
+        ("--penalty", args.penalty.is_some()),
+        ("--temperature", args.temperature.is_some()),
+        ("--head", args.head.is_some()),
+        ("--schedule", args.schedule.is_some()),
+    ];
+    refuse("screen", given)?;
+    let config = config(args, data);
+    // Before the lattice is built, which takes a moment.
+    config.rules.iter().try_for_each(Rule::check)?;
+    let problem = data.problem(args.seed)?;
+    let threads = crate::prepare_fits(args.threads);
+    let bar = bar(0, "screening");
+    let record = config.run(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress));
+    bar.finish_and_clear();
+    let record = record?;
+    if args.json {
+        output::json(&record)?;
+    } else {
+        line(&render(&record))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(args: &TrainArgs, data: Data) -> ScreenConfig {
+    let defaults = Settings::default();
+    let epochs = args.epochs.unwrap_or(defaults.epochs);
+    // Refits are as much shorter as by default.
+    let refit_epochs = (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs);
+    let settings = Settings { epochs, refit_epochs, learning_rate: args.rate.unwrap_or(defaults.learning_rate), ..defaults };
+    let rule = Rule { tolerance: args.tolerance.unwrap_or(Rule::default().tolerance), strict: args.strict };
+    ScreenConfig { data, settings, rules: vec![rule], seed: args.seed }
+}
+
+fn hear(bar: &ProgressBar, progress: Progress) {
+    match progress {
+        Progress::Epochs(count) => bar.inc(count as u64),
+        Progress::Stage(stage, left) => {
+            bar.set_length(bar.position() + left as u64);
+            bar.set_message(match stage {
+                Stage::Free => "nothing imposed",
+                Stage::Each => "each symmetry alone",
+                Stage::Confirm => "rejections, from a second start",
+                Stage::Joint => "symmetries together",
+                Stage::Refit => "what was chosen, from fresh starts",
+                Stage::Retest => "what was rejected, once more",
+            });
+        }
+    }
+}
+
+/// Everything a record says, for people.
+pub(crate) fn render(record: &ScreenRecord) -> String {
+    let mut text = vec![head(record)];
+    for answer in &record.answers {
+        text.push(evidence(record, answer));
+        text.push(summary(record, answer));
+        text.push(environments(record, answer));
+    }
+    text.join("\n\n")
+}
+
+fn head(record: &ScreenRecord) -> String {
+    let data = &record.config.data;
+    let [train, validation, test] = record.examples;
+    let free = &record.free[0].validation;
+    let score = match record.measure {
+        Measure::Accuracy => format!("{:.1} % right", 100.0 * free.accuracy),
+        Measure::RSquared { variance } => format!("R² {:.3}", 1.0 - free.loss / variance),
+    };
+    format!(
+        "{}: {}\n{}; trained on {}, decided on {} held out, tested on {} of another environment\n\
+         nothing imposed: {score} on held-out examples; a cost below {:.1} points cannot be told from none",
+        strong(data.name()),
+        data.description(),
+        count(record.names.len(), "candidate symmetry", "candidate symmetries"),
+        output::thousands(&train),
+        output::thousands(&validation),
+        output::thousands(&test),
+        record.detectable,
+    )
+}
+
+/// One row a symmetry while they are few, else a picture of all and rows for those that need words.
+fn evidence(record: &ScreenRecord, answer: &Answer) -> String {
+    let few = record.names.len() <= SHOWN;
+    match pairs(record) {
+        Some(pairs) if !few => {
+            let plain = |verdict: &Verdict| matches!(verdict, Verdict::KeptFreely | Verdict::Contradicted);
+            let notable: Vec<usize> = (0..record.names.len()).filter(|&g| !plain(&answer.verdicts[g])).collect();
+            let mut text = matrix(record, answer, &pairs);
+            if !notable.is_empty() {
+                text.push_str("\n\n");
+                text.push_str(&rows(record, answer, &notable));
+            }
+            text
+        }
+        _ => rows(record, answer, &(0..record.names.len()).collect::<Vec<_>>()),
+    }
+}
+
+fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
+    let row = |&g: &usize| {
+        let Evidence { cost, adjusted, trials, .. } = &record.evidence[g];
+        let abandoned = trials.iter().any(|trial| trial.ending == Ending::Abandoned && trial.cost == *cost);
+        let note = match &answer.verdicts[g] {
+            Verdict::Dropped(dropped) => match dropped.cost {
+                Some(cost) => format!("with {}: {:.1} points", list(record, dropped.with.iter()), cost.points),
+                None => format!("with {} it implies {}", list(record, dropped.with.iter()), list(record, dropped.implies.iter())),
+            },
+            _ if abandoned => "given up early".into(),
+            _ => String::new(),
+        };
+        vec![record.names[g].clone(), word(&answer.verdicts[g]).into(), points(cost), p_value(*adjusted), note]
+    };
+    let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(row).collect();
+    let mut text = output::table(&["symmetry", "verdict", "cost in points", "p", ""], &shown, &[2, 3]);
+    if groups.len() > SHOWN {
+        let _ = write!(text, "\n... and {} more (--json has them all)", groups.len() - SHOWN);
+    }
+    let _ = write!(text, "\nintervals of 95 %; p corrected over all {} symmetries", record.names.len());
+    text
+}
+
+/// A few names, or how many there are.
+fn list(record: &ScreenRecord, groups: impl Iterator<Item = usize>) -> String {
+    let names: Vec<&str> = groups.map(|g| record.names[g].as_str()).collect();
+    match names.as_slice() {
+        [] => "nothing".into(),
+        [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c} and {} more", rest.len()),
+        few => few.join(", "),
+    }
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::KeptFreely => "kept freely",
+        Verdict::Tolerated => "tolerated",
+        Verdict::Undecided => "undecided, kept",
+        Verdict::Contradicted => "contradicted",
+        Verdict::Dropped(_) => "dropped",
+    }
+}
+
+fn glyph(verdict: &Verdict) -> char {
+    match verdict {
+        Verdict::KeptFreely => '■',
+        Verdict::Tolerated => '~',
+        Verdict::Undecided => '?',
+        Verdict::Contradicted => '·',
+        Verdict::Dropped(_) => '/',
+    }
+}
+
+fn points(cost: &Cost) -> String {
+    format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1])
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
+}
+
+/// The positions that each candidate exchanges, when all are swaps of one list of positions.
+fn pairs(record: &ScreenRecord) -> Option<Vec<(usize, usize)>> {
+    let n: usize = record.answers.first()?.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
+    (pairs.len() == record.names.len()).then_some(pairs)
+}
+
+/// Costs above the diagonal, verdicts below it.
+fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> String {
+    let n = pairs.iter().map(|pair| pair.1 + 1).max().unwrap_or(0);
+    let group = |i: usize, j: usize| pairs.iter().position(|&pair| pair == (i.min(j), i.max(j)));
+    let cell = |i: usize, j: usize| match group(i, j) {
+        Some(g) if i < j => format!("{:.0}", record.evidence[g].cost.points.max(0.0)),
+        Some(g) => glyph(&answer.verdicts[g]).to_string(),
+        None => String::new(),
+    };
+    let line = |first: String, cells: Vec<String>| {
+        let cells: Vec<String> = std::iter::once(first).chain(cells).map(|cell| format!("{cell:>4}")).collect();
+        cells.concat().trim_end().to_string()
+    };
+    let header = line(String::new(), (1..=n).map(|j| j.to_string()).collect());
+    let mut text = vec![
+        format!("{} of exchanging two positions (from 1), in points; below the diagonal what follows from it", strong("cost")),
+        header,
+    ];
+    text.extend((0..n).map(|i| line((i + 1).to_string(), (0..n).map(|j| cell(i, j)).collect())));
+    let used = [
+        ("■ kept freely", '■'),
+        ("~ tolerated", '~'),
+        ("? undecided, kept", '?'),
+        ("/ dropped: not with the others", '/'),
+        ("· contradicted", '·'),
+    ];
+    let legend = used.into_iter().filter(|(_, mark)| answer.verdicts.iter().any(|verdict| glyph(verdict) == *mark));
+    text.push(legend.map(|(words, _)| words).collect::<Vec<_>>().join(", "));
+    text.join("\n")
+}
+
+fn summary(record: &ScreenRecord, answer: &Answer) -> String {
+    let Answer { kept, facts, rule, .. } = answer;
+    let limit = if rule.strict { "no significant cost".into() } else { format!("at most {} points altogether", rule.tolerance) };
+    let lost = record.truth.iter().filter(|&g| !kept.contains(g)).count();
+    let wrong = kept.iter().filter(|&g| !record.truth.contains(g)).count();
+    let mut text = vec![format!(
+        "{}: {} of {}, {limit}: {}\n  a group of order {}; in truth {lost} that hold were lost, {wrong} that do not hold were kept",
+        strong("kept"),
+        kept.len(),
+        record.names.len(),
+        facts.label,
+        output::order(&facts.order),
+    )];
+    let contradicted = facts.normality.depends.len();
+    if contradicted > 0 && !kept.is_empty() {
+        text.push(match &facts.normality.witness {
+            None => "  normal even if all contradicted symmetries act on the data: invariance is enough (Theorem 2)".into(),
+            Some(witness) => {
+                format!("  normal if no contradicted symmetry acts on the data; not if all {contradicted} do: {witness}")
+            }
+        });
+    }
+    text.push(tolerances(record, answer));
+    text.join("\n")
+}
+
+/// How the answer depends on the tolerance.
+fn tolerances(record: &ScreenRecord, answer: &Answer) -> String {
+    let step = |kept: &Option<invar_algebra::GroupSet>| match kept {
+        Some(kept) => format!("{} kept", kept.len()),
+        None => "not known from these fits".into(),
+    };
+    let steps = &answer.by_tolerance;
+    let at = steps.iter().rposition(|step| step.from <= answer.rule.tolerance).unwrap_or(0);
+    // The neighbourhood of the tolerance in use: the rest is in the JSON.
+    let (from, to) = (at.saturating_sub(2), (at + 3).min(steps.len()));
+    let shown: Vec<String> =
+        steps[from..to].iter().map(|threshold| format!("from {:.1}: {}", threshold.from, step(&threshold.kept))).collect();
+    let name =
+        if record.config.rules.len() > 1 || answer.rule.strict { "by tolerance, were it not strict" } else { "by tolerance" };
+    format!("  {name}: {}", shown.join("; "))
+}
+
+/// Accuracy in both environments, beside a plain network, the truth imposed, and chance.
+fn environments(record: &ScreenRecord, answer: &Answer) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let spread = |result: &HeadResult| {
+        let values = result.starts.iter().map(|start| start.extrapolation.accuracy);
+        let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        if result.starts.len() > 1 { format!("{} to {}", percent(low), percent(high)) } else { String::new() }
+    };
+    let row = |name: String, result: &HeadResult| {
+        let picked = result.picked();
+        let alike = result.consistency.map_or("-".into(), percent);
+        vec![name, percent(picked.validation.accuracy), percent(picked.extrapolation.accuracy), spread(result), alike]
+    };
+    let mut table = Vec::new();
+    for (k, result) in answer.heads.iter().enumerate().rev() {
+        let mark = if k == answer.preferred { " <- preferred" } else { "" };
+        table.push(row(format!("kept symmetries, {}{mark}", head_name(result.head)), result));
+    }
+    table.push(row(format!("the truth imposed, {}", head_name(record.oracle.head)), &record.oracle));
+    if let Some(plain) = &record.plain {
+        let (inside, outside) = (plain.result.validation.accuracy, plain.result.extrapolation.accuracy);
+        let alike = plain.consistency.map_or("-".into(), percent);
+        table.push(vec!["plain network".into(), percent(inside), percent(outside), String::new(), alike]);
+    }
+    table.push(vec!["most frequent answer".into(), String::new(), percent(record.chance), String::new(), String::new()]);
+    let header = ["", "same environment %", "other environment %", "by start", "pairs answered alike %"];
+    let mut text = output::table(&header, &table, &[1, 2, 3, 4]);
+    if let Some(cost) = answer.heads.first().and_then(|head| head.cost) {
+        let _ = write!(
+            text,
+            "\nstarts and heads are picked on held-out examples of the same environment; the affine head costs {} points there, p {}",
+            points(&cost),
+            p_value(cost.p)
+        );
+    }
+    text
+}
+
+fn head_name(head: Head) -> &'static str {
+    match head {
+        Head::Hidden => "hidden head",
+        Head::Affine => "affine head",
+    }
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", output::thousands(&n), if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+#[path = "screen_tests.rs"]
+mod tests;

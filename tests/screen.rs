@@ -1,0 +1,122 @@
+//! `invar train --method screen` and `invar reproduce screen-sequences` with the real binary, on data small enough for seconds.
+
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+
+/// Runs the binary, expects an exit code, returns standard output and error.
+fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+    assert!(!err.contains("panicked"), "{args:?}\n{err}");
+    (out, err)
+}
+
+const SMALL: [&str; 10] = ["train", "sum2", "--method", "screen", "--length", "4", "--examples", "1200", "--epochs", "120"];
+
+fn screened(extra: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &[&SMALL[..], &["--seed", "11", "--json"], extra].concat(), 0);
+    let mut record: Value = serde_json::from_str(&out).unwrap();
+    record.as_object_mut().unwrap().remove("seconds");
+    record
+}
+
+#[test]
+fn the_true_partition_of_a_small_task_is_found_on_any_number_of_threads() {
+    let record = screened(&["--threads", "1"]);
+    let answer = &record["answers"][0];
+    // Swaps (0,1) (0,2) (0,3) involve the position that does not count.
+    assert_eq!(answer["kept"], serde_json::json!([3, 4, 5]));
+    assert_eq!(answer["facts"]["label"], "all but position 1");
+    assert_eq!(answer["facts"]["order"], "6");
+    assert_eq!(answer["facts"]["blocks"], serde_json::json!([[0], [1, 2, 3]]));
+    assert_eq!(answer["facts"]["normality"]["normal"], false);
+    for (g, evidence) in record["evidence"].as_array().unwrap().iter().enumerate() {
+        let points = evidence["cost"]["points"].as_f64().unwrap();
+        assert_eq!(points > 20.0, g < 3, "group {g} costs {points} points");
+        assert_eq!(answer["verdicts"][g]["verdict"] == "contradicted", g < 3);
+    }
+    // What was kept is exact: coupled pairs are answered alike.
+    assert!(answer["heads"][1]["consistency"].as_f64().unwrap() > 0.99);
+    assert_eq!(screened(&["--threads", "2"]), record);
+}
+
+#[test]
+fn people_get_a_table_and_the_heads_beside_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = ["train", "edges", "--method", "screen", "--length", "3", "--examples", "200", "--epochs", "4", "--strict"];
+    let (out, _) = expect(folder.path(), &tiny, 0);
+    for part in [
+        "3 candidate symmetries",
+        "cost in points",
+        "no significant cost",
+        "hidden head",
+        "affine head",
+        "the truth imposed",
+        "plain network",
+        "by tolerance, were it not strict",
+    ] {
+        assert!(out.contains(part), "{part} in\n{out}");
+    }
+}
+
+#[test]
+fn wrong_requests_are_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str], part: &str| {
+        let args = [&["train", "sum", "--method", "screen"], args].concat();
+        let (_, err) = expect(folder.path(), &args, 2);
+        assert!(err.starts_with("error: ") && err.contains(part), "{args:?}: {err}");
+    };
+    refused(&["--tolerance", "-1"], "tolerance should be a number of points from 0 to 100, but is -1");
+    refused(&["--tolerance", "nan"], "tolerance should be");
+    refused(&["--tolerance", "101"], "tolerance should be");
+    refused(&["--epochs", "0"], "number of epochs should be at least 1, but is 0");
+    refused(&["--rate", "-1"], "learning rate");
+    refused(&["--lambda", "1"], "--lambda should be left out with --method screen");
+    refused(&["--head", "affine"], "--head should be left out");
+    refused(&["--length", "1"], "otherwise no two positions can be exchanged");
+    let (_, err) = expect(folder.path(), &["train", "sum", "--tolerance", "1"], 2);
+    assert!(err.contains("--tolerance should be left out with --method cgreg"), "{err}");
+    let (_, err) = expect(folder.path(), &["train", "sum", "--method", "guess"], 2);
+    assert!(err.contains("invalid value 'guess'"), "{err}");
+}
+
+const SMOKE: [&str; 6] = ["reproduce", "screen-sequences", "--budget", "smoke", "--results", "out"];
+
+#[test]
+fn reproduction_records_every_screen_once_and_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &SMOKE, 0);
+    assert!(out.contains("truth found") && out.contains("[71.85±26.61]") && out.contains("dearest that holds"), "{out}");
+    let records = folder.path().join("out/screen-sequences-smoke.jsonl");
+    let first = std::fs::read_to_string(&records).unwrap();
+    assert_eq!(first.lines().count(), 9);
+    for ending in ["txt", "md", "csv", "tex", "json"] {
+        for table in ["extrapolation", "costs"] {
+            let path = folder.path().join(format!("out/screen-sequences-smoke-{table}.{ending}"));
+            assert!(std::fs::metadata(&path).is_ok_and(|file| file.len() > 100), "{}", path.display());
+        }
+    }
+    // A torn last line, left by a run that was killed, is dropped and its screen run again, with the same result.
+    let whole: Vec<&str> = first.lines().take(8).collect();
+    std::fs::write(&records, whole.join("\n") + "\n" + &first.lines().nth(8).unwrap()[..60]).unwrap();
+    let (_, err) = expect(folder.path(), &[&SMOKE[..], &["--tables-only"]].concat(), 0);
+    assert!(err.contains("1 screen still missing"), "{err}");
+    expect(folder.path(), &SMOKE, 0);
+    let sorted = |text: &str| {
+        let strip = |line: &str| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            record.as_object_mut().unwrap().remove("seconds");
+            record.to_string()
+        };
+        let mut lines: Vec<String> = text.lines().map(strip).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&std::fs::read_to_string(&records).unwrap()), sorted(&first));
+}
