@@ -30,7 +30,21 @@ mod folder;
 mod image;
 mod pnm;
 
+// What to know about a table, and what to hold out.
+mod split;
+mod summary;
+
+// Writers, and model files.
+mod write;
+
+mod bundle;
+pub mod onnx;
+
+pub use bundle::{Bundle, Tensor};
 pub use error::{Error, Result};
 pub use limits::Limits;
 pub use source::{Format, Layout, Missing, Source, Task};
+pub use split::{Parts, split};
+pub use summary::{ClassCount, Range, Shared, Summary, shared};
 pub use table::{Labels, Table};
+pub use write::{Array, CsvWriter, Field, NewFile, NpyWriter, Packing, encode_png, write_npy, write_npz, write_png, write_whole};
