@@ -23,6 +23,16 @@ pub(crate) fn volume(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
+/// Refuses an array without axes, or without entries: what follows may then multiply and divide by sizes.
+pub(crate) fn check_rows(origin: &str, shape: &[usize]) -> Result<()> {
+    let got = match shape {
+        [] => "a single value".to_owned(),
+        _ if shape.contains(&0) => dims(shape),
+        _ => return Ok(()),
+    };
+    Err(Error::mismatch(origin, "the shape of the array", "one row per example, each with at least one entry", got))
+}
+
 /// Refuses inputs and labels of different numbers.
 pub(crate) fn check_counts(origin: &str, inputs: usize, labels: usize) -> Result<()> {
     if inputs == labels {

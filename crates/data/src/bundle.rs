@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::assemble::volume;
-use crate::error::{Error, Result, origin, quote};
+use crate::error::{Error, Result, one_line, origin, quote};
 use crate::limits::{Budget, Limits, open};
 use crate::write::write_whole;
 
@@ -104,7 +104,9 @@ impl Bundle {
 
     fn decode(origin: &str, bytes: &[u8]) -> Result<Self> {
         let refuse = |problem: String| Error::Bundle { origin: origin.to_owned(), problem };
-        let foreign = |error| refuse(format!("not a model bundle, or a damaged one: {error}"));
+        let foreign = |error: safetensors::SafeTensorError| {
+            refuse(format!("not a model bundle, or a damaged one: {}", one_line(&error.to_string())))
+        };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
         let body = Body::find(&header, origin)?;
         let tensors = SafeTensors::deserialize(bytes).map_err(foreign)?;
@@ -136,7 +138,9 @@ impl Body {
         };
         let manifest: Manifest = match serde_json::from_str(text) {
             Ok(manifest) => manifest,
-            Err(error) => return refuse(format!("the file is damaged: the manifest cannot be read: {error}")),
+            Err(error) => {
+                return refuse(format!("the file is damaged: the manifest cannot be read: {}", one_line(&error.to_string())));
+            }
         };
         if manifest.format != FORMAT {
             return refuse(format!("expected the format {}, got {}", quote(FORMAT), quote(&manifest.format)));

@@ -204,7 +204,7 @@ impl Error {
         move |source| match source.kind() {
             io::ErrorKind::UnexpectedEof => Self::malformed(&origin, place, "more data", "the end of the file: it is truncated"),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
-                Self::malformed(&origin, place, "sound data", source.to_string())
+                Self::malformed(&origin, place, "sound data", one_line(&source.to_string()))
             }
             _ => Self::Io { origin, action: "read", source },
         }
@@ -221,6 +221,12 @@ pub(crate) fn quote(text: &str) -> String {
     let printable = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
     let short: String = text.chars().take(40).map(printable).collect();
     if text.chars().nth(40).is_some() { format!("`{short}...`") } else { format!("`{short}`") }
+}
+
+/// What another library says, on one line and not too long.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 /// A shape as it is written on the command line.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::archive::MAX_RATIO;
-use crate::assemble::{Raw, check_counts, volume};
+use crate::assemble::{Raw, check_counts, check_rows, volume};
 use crate::element::{Element, Order, read_column, read_floats};
 use crate::error::{Error, Result, dims, origin};
 use crate::limits::{Budget, open};
@@ -131,9 +131,7 @@ fn header(reader: &mut impl Read, origin: &str) -> Result<(Element, Vec<usize>)>
         reader.read_exact(&mut size).map_err(Error::reading(origin, &format!("the size of axis {axis}")))?;
         shape.push(u32::from_be_bytes(size) as usize);
     }
-    if shape.is_empty() {
-        return Err(Error::mismatch(origin, "the shape of the array", "one row per example", "a single value"));
-    }
+    check_rows(origin, &shape)?;
     Ok((element, shape))
 }
 
@@ -218,6 +216,7 @@ mod tests {
         assert!(message(&packed(&idx(8, &[1], &[1])), "a.idx").contains("must end in .gz"));
         assert!(message(&[0, 0, 8, 3, 0], "a.idx").contains("the size of axis 0"));
         assert!(message(&idx(8, &[], &[1]), "a.idx").contains("a single value"));
+        assert!(message(&idx(8, &[0, u32::MAX, u32::MAX, u32::MAX], &[]), "a.idx").contains("at least one entry"));
         let long = packed(&idx(8, &[2], &[1, 2, 3]));
         assert!(message(&long, "a.idx.gz").contains("more bytes"));
         let mut wrong = packed(&idx(8, &[2], &[1, 2]));

@@ -8,7 +8,7 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use crate::error::{Error, Result, origin};
+use crate::error::{Error, Result, one_line, origin};
 use crate::limits::{Budget, open};
 use crate::pnm;
 
@@ -81,7 +81,7 @@ pub(crate) fn admit(origin: &str, (width, height): (usize, usize), channels: usi
 }
 
 fn png(origin: &str, bytes: Vec<u8>, budget: &Budget) -> Result<Pixels> {
-    let wrong = |error: png::DecodingError| Error::malformed(origin, "the PNG image", "sound data", error.to_string());
+    let wrong = |error: png::DecodingError| Error::malformed(origin, "the PNG image", "sound data", one_line(&error.to_string()));
     let limits = png::Limits { bytes: usize::try_from(budget.left()).unwrap_or(usize::MAX) };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::EXPAND);
@@ -106,7 +106,8 @@ fn png(origin: &str, bytes: Vec<u8>, budget: &Budget) -> Result<Pixels> {
 }
 
 fn jpeg(origin: &str, bytes: Vec<u8>, budget: &Budget) -> Result<Pixels> {
-    let wrong = |error: &dyn std::fmt::Debug| Error::malformed(origin, "the JPEG image", "sound data", format!("{error:?}"));
+    let wrong =
+        |error: &dyn std::fmt::Debug| Error::malformed(origin, "the JPEG image", "sound data", one_line(&format!("{error:?}")));
     let options = DecoderOptions::default().set_strict_mode(true).set_max_width(1 << 16).set_max_height(1 << 16);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|error| wrong(&error))?;

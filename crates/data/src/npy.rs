@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use crate::assemble::{Raw, check_counts, volume};
+use crate::assemble::{Raw, check_counts, check_rows, volume};
 use crate::element::{Column, Order, chunks, read_column, read_floats};
 use crate::error::{Error, Result, dims, origin};
 use crate::limits::{Budget, open};
@@ -55,9 +55,7 @@ impl<R: Read> Array<R> {
             let expected = format!("{needed} bytes for an array of shape {}", dims(&header.shape));
             return Err(Error::malformed(&origin, "the data", expected, format!("{there} bytes")));
         }
-        if header.shape.is_empty() {
-            return Err(Error::mismatch(&origin, "the shape of the array", "one row per example", "a single value"));
-        }
+        check_rows(&origin, &header.shape)?;
         Ok(Self { origin, header, reader })
     }
 
