@@ -171,7 +171,9 @@ impl Tensor {
 fn checksum(shape: &[usize], data: &[u8]) -> String {
     let mut hasher = Sha256::new();
     hasher.update((shape.len() as u64).to_le_bytes());
-    shape.iter().for_each(|&size| hasher.update((size as u64).to_le_bytes()));
+    for &size in shape {
+        hasher.update((size as u64).to_le_bytes());
+    }
     hasher.update(data);
     digits(&hasher.finalize())
 }
@@ -181,7 +183,8 @@ fn hex(text: &str) -> String {
 }
 
 fn digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub enum Error {
     },
 
     /// A sound file with content that is not read here.
-    #[error("{origin}: {what} is not supported; {advice}")]
+    #[error("{origin}: not supported: {what}; {advice}")]
     Unsupported {
         /// The file.
         origin: String,

@@ -206,7 +206,7 @@ fn guess(path: &Path) -> Result<Format> {
         )),
         () if ends(&[".pkl", ".pickle", ".pt", ".pth"], &name) => Err(Error::unsupported(
             &origin(path),
-            "a pickle, which can run any code when it is read,",
+            "a pickle, which can run any code when it is read",
             "save the arrays with `numpy.savez(path, x=x, y=y)`",
         )),
         () => Err(Error::request(

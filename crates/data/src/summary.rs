@@ -75,7 +75,9 @@ impl Summary {
         let classes = match &table.labels {
             Labels::Classes { names, values } => {
                 let mut counts = vec![0; names.len()];
-                values.iter().for_each(|&class| counts[class] += 1);
+                for &class in values {
+                    counts[class] += 1;
+                }
                 names.iter().zip(counts).map(|(name, count)| ClassCount { name: name.clone(), count }).collect()
             }
             _ => Vec::new(),
@@ -179,7 +181,9 @@ impl Index {
 
 fn hash(content: &[f32]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    content.iter().for_each(|&value| key(value).hash(&mut hasher));
+    for &value in content {
+        key(value).hash(&mut hasher);
+    }
     hasher.finish()
 }
 

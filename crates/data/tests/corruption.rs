@@ -131,7 +131,7 @@ fn read(kind: Kind, bytes: &[u8], folder: &Path) -> bool {
         }
         Kind::NpzStored | Kind::NpzDeflated => Source { task: Task::Classification, ..source(file("a.npz"), Format::Npz) },
         Kind::Csv => {
-            let missing = if bytes.len() % 2 == 0 { Missing::Keep } else { Missing::Refuse };
+            let missing = if bytes.len().is_multiple_of(2) { Missing::Keep } else { Missing::Refuse };
             let label = Some("class".to_owned());
             Source { task: Task::Classification, label, missing, ..source(file("a.csv"), Format::Csv) }
         }
@@ -249,7 +249,9 @@ fn damaged_files_are_answered_or_refused() {
         let damages = prop::collection::vec(damage(), 1..6);
         let run = proptest::test_runner::TestRunner::new(config()).run(&damages, |damages| {
             let mut bytes = bytes.clone();
-            damages.iter().for_each(|damage| damage.apply(&mut bytes));
+            for damage in damages {
+                damage.apply(&mut bytes);
+            }
             check(kind, &bytes, folder.path());
             Ok(())
         });

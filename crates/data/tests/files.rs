@@ -28,7 +28,8 @@ fn load(path: &Path, task: Task) -> Table {
 /// An array in Fortran order or with other numbers, as the writers never make it.
 fn npy(version: u8, descr: &str, fortran: bool, shape: &[usize], data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
-    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
+    let sizes: Vec<String> = shape.iter().map(|size| format!("{size},")).collect();
+    let sizes = sizes.join(" ");
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}\n");
     let mut bytes = b"\x93NUMPY".to_vec();
     bytes.extend([version, 0]);

@@ -145,7 +145,7 @@ impl Graph {
         self.take_name(name)?;
         let info = &mut self.values[value.0];
         self.names.remove(&info.name);
-        info.name = name.to_owned();
+        name.clone_into(&mut info.name);
         info.origin = Origin::Output;
         self.outputs.push(value);
         Ok(())

@@ -64,10 +64,11 @@ pub(super) fn reduce(shape: &[Dim], axes: &[usize], keep: bool) -> Option<Vec<Di
         }
         seen.push(axis);
     }
-    let left = shape.iter().enumerate().filter_map(|(axis, &dim)| match axes.contains(&axis) {
-        true => keep.then_some(Dim::Fixed(1)),
-        false => Some(dim),
-    });
+    let left = shape.iter().enumerate().filter_map(
+        |(axis, &dim)| {
+            if axes.contains(&axis) { keep.then_some(Dim::Fixed(1)) } else { Some(dim) }
+        },
+    );
     Some(left.collect())
 }
 
