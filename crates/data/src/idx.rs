@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::archive::MAX_RATIO;
 use crate::assemble::{Raw, check_counts, check_rows, volume};
 use crate::element::{Element, Order, read_column, read_floats};
 use crate::error::{Error, Result, dims, origin};
 use crate::limits::{Budget, open};
 use crate::source::Source;
+
+/// Deflate turns one byte into at most so many.
+const MAX_RATIO: u64 = 1032;
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let mut inputs = Idx::open(&source.path, budget)?;

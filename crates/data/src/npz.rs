@@ -12,19 +12,20 @@ const PAIRS: [(&str, &str); 4] = [("x", "y"), ("X", "y"), ("data", "target"), ("
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
-    let archive = Archive::open(&source.path, budget)?;
-    let found: Vec<String> = archive.entries().iter().map(|entry| array_name(&entry.name).to_owned()).collect();
+    let mut archive = Archive::open(&source.path, budget)?;
+    let found = archive.names().iter().map(|name| array_name(name).to_owned()).collect();
     let names = Names::choose(source, &origin, found)?;
-    let inputs = array(&archive, &origin, &names.inputs, budget)?;
-    let rows = inputs.rows();
+    // An archive hands out one array at a time: first the number of inputs, then the labels, then the inputs.
+    let rows = array(&mut archive, &origin, &names.inputs, budget)?.rows();
     let column = match &names.labels {
         Some(name) => {
-            let labels = array(&archive, &origin, name, budget)?;
+            let labels = array(&mut archive, &origin, name, budget)?;
             check_counts(&origin, rows, labels.rows())?;
             Some(labels.labels(source.rows(rows), budget)?)
         }
         None => None,
     };
+    let inputs = array(&mut archive, &origin, &names.inputs, budget)?;
     let (shape, inputs) = inputs.inputs(source.rows(rows), budget)?;
     Ok(Raw { shape, inputs, column, ..Raw::default() })
 }
@@ -33,12 +34,12 @@ fn array_name(entry: &str) -> &str {
     entry.strip_suffix(".npy").unwrap_or(entry)
 }
 
-fn array(archive: &Archive, origin: &str, name: &str, budget: &Budget) -> Result<Array<Content>> {
-    let entry = archive.entries().iter().find(|entry| array_name(&entry.name) == name);
-    let entry = entry.ok_or_else(|| Error::name(origin, format!("no array {}", quote(name)), None, Vec::new()))?;
+fn array<'a>(archive: &'a mut Archive, origin: &str, name: &str, budget: &Budget) -> Result<Array<Content<'a>>> {
+    let index = archive.names().iter().position(|entry| array_name(entry) == name);
+    let index = index.ok_or_else(|| Error::name(origin, format!("no array {}", quote(name)), None, Vec::new()))?;
     let origin = format!("{origin}, array {}", quote(name));
-    budget.admit(&origin, "the array", entry.size)?;
-    Array::new(origin, archive.content(entry)?, entry.size)
+    let (content, size) = archive.content(index, &origin, budget)?;
+    Array::new(origin, content, size)
 }
 
 /// Which arrays to read.
