@@ -1,0 +1,298 @@
+//! Tables of comma-separated values: a header, then one example per row.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use csv::StringRecord;
+
+use crate::assemble::Raw;
+use crate::element::Column;
+use crate::error::{Error, Result, origin, quote};
+use crate::limits::{Budget, open};
+use crate::source::{Missing, Source};
+
+/// What people write where a value is missing.
+const MISSING: [&str; 8] = ["", "na", "n/a", "nan", "null", "none", "?", "-"];
+
+pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
+    let origin = source.origin();
+    let (mut file, length) = open(&source.path, budget)?;
+    let lines = count_lines(&mut file, &origin)?;
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file));
+    let header = reader.headers().map_err(|error| wrong(&source.path, error))?.clone();
+    let columns = Columns::new(source, &origin, &header)?;
+
+    // Rows are at most the lines; values take two bytes at least, the value and what follows it.
+    let rows = source.rows(lines);
+    let most = rows.saturating_mul(columns.inputs).min(usize::try_from(length / 2 + 1).unwrap_or(usize::MAX));
+    budget.take(&origin, "the inputs", most, size_of::<f32>())?;
+    let mut inputs = Vec::with_capacity(most);
+    let mut labels = Vec::new();
+    let mut record = StringRecord::new();
+    let mut read = 0;
+    while read < rows && reader.read_record(&mut record).map_err(|error| wrong(&source.path, error))? {
+        read += 1;
+        let start = record.position().map_or(0, csv::Position::byte);
+        if record.len() != header.len() {
+            let line = line_at(&source.path, start);
+            return Err(Error::Ragged { origin, line, expected: header.len(), got: record.len() });
+        }
+        for (index, cell) in record.iter().enumerate() {
+            let cell = Cell { path: &source.path, origin: &origin, start, column: &header[index], text: cell };
+            match columns.label {
+                Some(label) if label == index && source.wants_labels() => labels.push(cell.label(budget)?),
+                Some(label) if label == index => {}
+                _ => inputs.push(cell.number(source.missing)?),
+            }
+        }
+    }
+    inputs.shrink_to_fit();
+    let column = source.wants_labels().then_some(Column::Texts(labels));
+    Ok(Raw { shape: vec![columns.inputs], inputs, column, ..Raw::default() })
+}
+
+/// Which columns are what.
+struct Columns {
+    label: Option<usize>,
+    inputs: usize,
+}
+
+impl Columns {
+    fn new(source: &Source, origin: &str, header: &StringRecord) -> Result<Self> {
+        let names = || header.iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+        if header.is_empty() {
+            return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", "an empty file"));
+        }
+        if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+            let got = format!("numbers ({}, ...): add a header", quote(&header[0]));
+            return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", got));
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = header.iter().find(|name| !seen.insert(*name)) {
+            return Err(Error::malformed(origin, "line 1", "a name for each column", format!("{} twice", quote(twice))));
+        }
+        let label = match &source.label {
+            Some(name) => {
+                let found = header.iter().position(|column| column == name);
+                if found.is_none() && source.wants_labels() {
+                    return Err(Error::name(origin, format!("no column {}", quote(name)), Some(name), names()));
+                }
+                found
+            }
+            None if source.wants_labels() => {
+                return Err(Error::name(origin, "no column is named as the label: name one", None, names()));
+            }
+            None => None,
+        };
+        let inputs = header.len() - usize::from(label.is_some());
+        if inputs == 0 {
+            return Err(Error::name(origin, "no columns of inputs beside the label", None, names()));
+        }
+        Ok(Self { label, inputs })
+    }
+}
+
+/// One value and its place.
+struct Cell<'a> {
+    path: &'a Path,
+    origin: &'a str,
+    /// Where its row starts.
+    start: u64,
+    column: &'a str,
+    text: &'a str,
+}
+
+impl Cell<'_> {
+    fn number(&self, missing: Missing) -> Result<f32> {
+        if self.is_missing() {
+            return match missing {
+                Missing::Keep => Ok(f32::NAN),
+                Missing::Refuse => Err(self.wrong("a number", "a missing value")),
+            };
+        }
+        let value: f32 = self.text.parse().map_err(|_| self.wrong("a number", &quote(self.text)))?;
+        if value.is_finite() || missing == Missing::Keep {
+            return Ok(value);
+        }
+        Err(self.wrong("a finite number that f32 can hold", &quote(self.text)))
+    }
+
+    fn label(&self, budget: &mut Budget) -> Result<String> {
+        if self.text.is_empty() {
+            return Err(self.wrong("a label", "a missing value"));
+        }
+        // A vector grows by doubling: its items count twice.
+        budget.take(self.origin, "the labels", 1, self.text.len() + 2 * size_of::<String>())?;
+        Ok(self.text.to_owned())
+    }
+
+    fn is_missing(&self) -> bool {
+        MISSING.iter().any(|word| self.text.eq_ignore_ascii_case(word))
+    }
+
+    fn wrong(&self, expected: &'static str, got: &str) -> Error {
+        Error::Cell {
+            origin: self.origin.to_owned(),
+            line: line_at(self.path, self.start),
+            column: self.column.to_owned(),
+            expected,
+            got: got.to_owned(),
+        }
+    }
+}
+
+/// How many lines there are after the first; a row may span several, so this many rows at most.
+fn count_lines(file: &mut File, origin: &str) -> Result<usize> {
+    let mut buffer = vec![0; 1 << 16];
+    let (mut lines, mut last) = (0, b'\n');
+    loop {
+        let count = file.read(&mut buffer).map_err(Error::io(origin, "read it"))?;
+        let Some(&end) = buffer[..count].last() else { break };
+        // Old files end their lines with a carriage return alone.
+        lines += buffer[..count].iter().filter(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+        last = end;
+    }
+    file.seek(SeekFrom::Start(0)).map_err(Error::io(origin, "read it"))?;
+    Ok(lines + usize::from(!matches!(last, b'\n' | b'\r')))
+}
+
+/// The line of the row that starts at a byte, or after line ends that follow it. Counted again for a message: the parser's own
+/// count leaves out empty lines before a row and line ends of one carriage return.
+fn line_at(path: &Path, start: u64) -> u64 {
+    let Ok(file) = File::open(path) else { return 0 };
+    let (mut line, mut last) = (1, 0);
+    for (at, byte) in BufReader::new(file).bytes().map_while(std::result::Result::ok).enumerate() {
+        match byte {
+            b'\n' if last == b'\r' => {}
+            b'\n' | b'\r' => line += 1,
+            _ if at as u64 >= start => break,
+            _ => {}
+        }
+        last = byte;
+    }
+    line
+}
+
+fn wrong(path: &Path, error: csv::Error) -> Error {
+    let origin = &origin(path);
+    let line = error.position().map_or(1, |position| line_at(path, position.byte()));
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::Io { origin: origin.to_owned(), action: "read", source },
+        csv::ErrorKind::Utf8 { err, .. } => {
+            Error::malformed(origin, format!("line {line}"), "text in UTF-8", format!("other bytes in field {}", err.field() + 1))
+        }
+        other => Error::malformed(origin, format!("line {line}"), "comma-separated values", format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::source::Task;
+    use crate::table::{Labels, Table};
+
+    fn load(text: &str, change: impl FnOnce(&mut Source)) -> Result<Table> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let mut source = Source { label: Some("class".into()), ..Source::new(path, Task::Classification) };
+        change(&mut source);
+        source.load(Limits::new(1 << 20))
+    }
+
+    fn message(text: &str) -> String {
+        let error = load(text, |_| ()).unwrap_err().to_string();
+        error.split_once("a.csv").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn quotes_spaces_marks_and_line_ends_do_not_matter() {
+        let expected = Labels::Classes { names: vec!["a, b".into(), "c".into()], values: vec![0, 1] };
+        for text in [
+            "x,class,y\n1,\"a, b\",2\n3,c,4\n",
+            "\u{feff}x, class , y\r\n1,\"a, b\", 2\r\n\r\n3, c,4",
+            "\"x\",class,y\r1,\"a, b\",2\r3,c,4\r",
+        ] {
+            let table = load(text, |_| ()).unwrap();
+            assert_eq!(table.inputs, [1.0, 2.0, 3.0, 4.0], "{text:?}");
+            assert_eq!(table.labels, expected, "{text:?}");
+            assert_eq!(table.shape, [2]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line_and_column() {
+        assert_eq!(message("x,class\n1,a\n,b\n"), ", line 3, column `x`: expected a number, got a missing value");
+        assert_eq!(message("x,class\nNaN,b\n"), ", line 2, column `x`: expected a number, got a missing value");
+        assert_eq!(message("x,class\n1,a\nabc,b\n"), ", line 3, column `x`: expected a number, got `abc`");
+        assert_eq!(message("x,class\n-inf,b\n"), ", line 2, column `x`: expected a finite number that f32 can hold, got `-inf`");
+        assert_eq!(message("x,class\n1e39,b\n"), ", line 2, column `x`: expected a finite number that f32 can hold, got `1e39`");
+        assert_eq!(message("x,class\n1,\n"), ", line 2, column `class`: expected a label, got a missing value");
+        assert_eq!(
+            message("\u{feff}x,class\r\n1,\"a\r\nb\"\r\n\r\n2\r\n"),
+            ", line 5: expected 2 fields as in the header, got 1"
+        );
+        assert_eq!(message("x,class\r1,a\rz,b"), ", line 3, column `x`: expected a number, got `z`");
+        assert_eq!(message("x,class\n1,a\n\n2\n"), ", line 4: expected 2 fields as in the header, got 1");
+        assert!(message("x,label\n1,a\n").contains("no column `class`; found `x`, `label`"));
+        assert!(message("1,2\n1,a\n").contains("line 1: expected a header"));
+        assert!(message("").contains("expected a header"));
+        assert!(message("x,x,class\n").contains("`x` twice"));
+        assert!(message("class\na\n").contains("no columns of inputs"));
+        assert!(message("x,class\n").contains("the number of examples: expected at least one"));
+    }
+
+    #[test]
+    fn other_encodings_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, b"x,class\n1,caf\xe9\n").unwrap();
+        let source = Source { label: Some("class".into()), ..Source::new(path, Task::Classification) };
+        let error = source.load(Limits::new(1 << 20)).unwrap_err().to_string();
+        assert!(error.contains("line 2: expected text in UTF-8, got other bytes in field 2"), "{error}");
+    }
+
+    #[test]
+    fn predictions_leave_the_label_out() {
+        let predict = |text, label: Option<&str>| {
+            load(text, |source| {
+                source.task = Task::Prediction;
+                source.label = label.map(ToOwned::to_owned);
+            })
+        };
+        assert_eq!(predict("x,class\n1,a\n", Some("class")).unwrap().inputs, [1.0]);
+        assert_eq!(predict("x,y\n1,2\n", Some("class")).unwrap().inputs, [1.0, 2.0]);
+        assert!(predict("x,class\n1,a\n", None).is_err());
+    }
+
+    #[test]
+    fn numbers_can_be_labels_and_values_can_be_kept_missing() {
+        let table = load("x,class\n1,0.5\n?,2\n", |source| {
+            source.task = Task::Regression;
+            source.missing = Missing::Keep;
+        });
+        let table = table.unwrap();
+        assert_eq!(table.labels, Labels::Values(vec![0.5, 2.0]));
+        assert!(table.inputs[1].is_nan());
+    }
+
+    #[test]
+    fn a_limit_reads_the_first_rows_only() {
+        let table = load("x,class\n1,a\n2,b\nwrong\n", |source| source.limit = Some(2)).unwrap();
+        assert_eq!(table.inputs, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn size_is_known_before_memory_is_taken() {
+        let text = format!("x,class\n{}", "1,a\n2,b\n".repeat(1000));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).unwrap();
+        let source = Source { label: Some("class".into()), ..Source::new(path, Task::Classification) };
+        assert!(matches!(source.load(Limits::new(4000)), Err(Error::TooLarge { .. })));
+        assert!(source.load(Limits::new(200_000)).is_ok());
+    }
+}
