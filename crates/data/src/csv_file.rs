@@ -287,12 +287,14 @@ mod tests {
 
     #[test]
     fn size_is_known_before_memory_is_taken() {
-        let text = format!("x,class\n{}", "1,a\n2,b\n".repeat(1000));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        std::fs::write(&path, text).unwrap();
-        let source = Source { label: Some("class".into()), ..Source::new(path, Task::Classification) };
-        assert!(matches!(source.load(Limits::new(4000)), Err(Error::TooLarge { .. })));
-        assert!(source.load(Limits::new(200_000)).is_ok());
+        // Two bytes a value in the file, four in memory.
+        std::fs::write(&path, format!("x,y\n{}", "1,2\n".repeat(1000))).unwrap();
+        let source = Source::new(path, Task::Prediction);
+        let error = source.load(Limits::new(5000)).unwrap_err().to_string();
+        assert!(error.contains("the inputs would take 7.8 KiB, but at most 4.9 KiB may be used"), "{error}");
+        assert!(matches!(source.load(Limits::new(3000)), Err(Error::TooLarge { needed: 4004, .. })));
+        assert!(source.load(Limits::new(9000)).is_ok());
     }
 }
