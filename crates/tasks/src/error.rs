@@ -1,6 +1,7 @@
 //! Everything that can be wrong with a task or a causal model.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -99,6 +100,44 @@ pub enum Error {
         nearest: Option<&'static str>,
         /// All names.
         known: Vec<&'static str>,
+    },
+
+    /// A subset of groups that no image task has.
+    #[error("unknown invariance `{name}`; it is one of {}", .known.join(" | "))]
+    UnknownInvariant {
+        /// The name given.
+        name: String,
+        /// All names.
+        known: Vec<&'static str>,
+    },
+
+    /// A class without examples: nothing could be learned or said about it.
+    #[error("no example of class `{class}` among {examples} {set} images; take more images")]
+    AbsentClass {
+        /// The name of the first class that is absent.
+        class: String,
+        /// `training`, `validation` or `test`.
+        set: &'static str,
+        /// Number of images in the set.
+        examples: usize,
+    },
+
+    /// Data that are not what they should be: damaged, or of another kind.
+    #[error("{what}: {reason}")]
+    Format {
+        /// The file, or what the bytes were taken for.
+        what: String,
+        /// What was expected and what was found.
+        reason: String,
+    },
+
+    /// A file that cannot be read.
+    #[error("cannot read {path}: {reason}", path = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
     },
 
     /// A problem with the groups themselves.

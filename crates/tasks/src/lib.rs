@@ -26,6 +26,11 @@ mod sequences;
 mod graph_task;
 mod graphs;
 
+// Digits: how they are packed, where they come from.
+mod bit_coder;
+mod idx;
+mod mnist;
+
 mod task;
 
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
@@ -34,6 +39,8 @@ pub use error::{Error, Result};
 pub use examples::{Chance, Examples, Pairs, Split, consistency};
 pub use graph_task::GraphTask;
 pub use graphs::Graphs;
+pub use idx::{Idx, IdxValues};
+pub use mnist::{Digits, Mnist, SIDE};
 pub use partition::Partition;
 pub use sequence_task::{Arrangement, SequenceTask};
 pub use sequences::{Sequences, TestOrder};
