@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_lab::problem::Data;
-use invar_tasks::{SequenceTask, Task};
+use invar_tasks::{Graphs, Images, Sequences, Task};
 use serde::Serialize;
 
 use crate::cli::TasksArgs;
@@ -20,14 +19,14 @@ struct Row {
 
 pub(crate) fn run(args: &TasksArgs) -> Result<ExitCode> {
     let row = |task: Task| {
-        let data = Data::by_name(task.name())?;
-        let (candidates, in_paper) = match data {
-            Data::Sequences(data) => (data.candidates().join(" "), SequenceTask::in_paper(data.task)),
-            Data::Graphs(data) => (data.candidates().join(" "), false),
+        let (candidates, in_paper) = match task {
+            Task::Sequence(task) => (Sequences::new(task).candidates(), task.in_paper()),
+            Task::Image(task) => (Images::new(task).candidates(), true),
+            Task::Graph(task) => (Graphs::new(task).candidates(), false),
         };
-        Ok(Row { name: task.name(), in_paper, candidates, description: task.description() })
+        Row { name: task.name(), in_paper, candidates: candidates.join(" "), description: task.description() }
     };
-    let rows = Task::all().map(row).collect::<Result<Vec<_>>>()?;
+    let rows: Vec<Row> = Task::all().map(row).collect();
     if args.json {
         output::json(&rows)?;
     } else {

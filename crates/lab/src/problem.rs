@@ -5,7 +5,7 @@ use invar_nn::{Bases, Dataset, Inputs, Reynolds, Targets};
 use invar_tasks::{Examples, Graphs, Pairs, Sequences, Split, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Coupled pairs per problem, for the consistency of Definition 2.
 const PAIRS: usize = 1000;
@@ -28,6 +28,10 @@ impl Data {
         Ok(match Task::by_name(name)? {
             Task::Sequence(task) => Self::Sequences(Sequences::new(task)),
             Task::Graph(task) => Self::Graphs(Graphs::new(task)),
+            Task::Image(task) => {
+                let expected = "a task on sequences or graphs: training on images is not part of this version".into();
+                return Err(Error::Setting { name: "task", expected, got: task.name().into() });
+            }
         })
     }
 

@@ -31,6 +31,9 @@ mod bit_coder;
 mod idx;
 mod mnist;
 
+mod image_task;
+mod images;
+
 mod task;
 
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
@@ -40,6 +43,8 @@ pub use examples::{Chance, Examples, Pairs, Split, consistency};
 pub use graph_task::GraphTask;
 pub use graphs::Graphs;
 pub use idx::{Idx, IdxValues};
+pub use image_task::{ImageGroup, ImageTask, Invariant};
+pub use images::{Environments, Images};
 pub use mnist::{Digits, Mnist, SIDE};
 pub use partition::Partition;
 pub use sequence_task::{Arrangement, SequenceTask};

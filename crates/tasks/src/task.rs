@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph_task::GraphTask;
+use crate::image_task::ImageTask;
 use crate::sequence_task::SequenceTask;
 
 /// A task of any kind.
@@ -9,6 +10,8 @@ use crate::sequence_task::SequenceTask;
 pub enum Task {
     /// On sequences of whole numbers.
     Sequence(SequenceTask),
+    /// On images of digits.
+    Image(ImageTask),
     /// On attributed graphs.
     Graph(GraphTask),
 }
@@ -16,13 +19,15 @@ pub enum Task {
 impl Task {
     /// All tasks.
     pub fn all() -> impl Iterator<Item = Self> {
-        SequenceTask::ALL.into_iter().map(Self::Sequence).chain(GraphTask::ALL.into_iter().map(Self::Graph))
+        let (sequences, images) = (SequenceTask::ALL.into_iter(), ImageTask::ALL.into_iter());
+        sequences.map(Self::Sequence).chain(images.map(Self::Image)).chain(GraphTask::ALL.into_iter().map(Self::Graph))
     }
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sequence(task) => task.name(),
+            Self::Image(task) => task.name(),
             Self::Graph(task) => task.name(),
         }
     }
@@ -31,6 +36,7 @@ impl Task {
     pub fn description(self) -> &'static str {
         match self {
             Self::Sequence(task) => task.description(),
+            Self::Image(task) => task.description(),
             Self::Graph(task) => task.description(),
         }
     }
