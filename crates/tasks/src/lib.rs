@@ -34,12 +34,16 @@ mod mnist;
 mod image_task;
 mod images;
 
+// The counterexamples to "invariant is enough".
+mod figures;
+
 mod task;
 
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
 pub use entry::Entry;
 pub use error::{Error, Result};
 pub use examples::{Chance, Examples, Pairs, Split, consistency};
+pub use figures::Figures;
 pub use graph_task::GraphTask;
 pub use graphs::Graphs;
 pub use idx::{Idx, IdxValues};
