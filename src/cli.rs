@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// List the built-in tasks.
     Tasks(TasksArgs),
+    /// Look at the data of a built-in task.
+    Data(DataArgs),
     /// Measure training speed; one JSON line per workload.
     Bench(BenchArgs),
     /// Tell what candidate symmetries are: orders, orbits, what they generate, which subsets are normal.
@@ -251,6 +253,48 @@ pub(crate) struct TasksArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `invar data`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct DataArgs {
+    /// What to do with the data.
+    #[command(subcommand)]
+    pub(crate) command: DataCommand,
+}
+
+/// What can be done with data.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Draw examples of an image task as a picture: what is trained on, and what is asked for in another environment.
+    Show(ShowArgs),
+}
+
+/// Arguments of `invar data show`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar data show --task mnist34 --invariant rot,vflip --png digits.png\n  \
+    invar data show --task mnist --invariant none --count 24 --seed 1 --png all.png")]
+pub(crate) struct ShowArgs {
+    /// The image task: mnist34 or mnist.
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: String,
+
+    /// The groups that the label ignores: none, color, rot,vflip or rot,color,vflip.
+    #[arg(long, default_value = "rot,color,vflip", value_name = "GROUPS")]
+    pub(crate) invariant: String,
+
+    /// The picture to write.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) png: PathBuf,
+
+    /// Examples of each environment.
+    #[arg(long, default_value = "16", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=400))]
+    pub(crate) count: u16,
+
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
 }
 
 /// Arguments of `invar bench`.

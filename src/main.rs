@@ -2,10 +2,13 @@
 
 mod bench;
 mod cli;
+mod data;
+mod font;
 mod groups;
 mod lattice;
 mod output;
 mod reproduce;
+mod sheet;
 mod tasks;
 mod train;
 mod verify;
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Tasks(args) => tasks::run(&args),
+        Command::Data(args) => data::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Groups(args) => groups::run(&args),
         Command::Lattice(args) => lattice::run(&args),
