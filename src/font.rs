@@ -73,7 +73,7 @@ pub(crate) fn ink(letter: char, row: usize, column: usize) -> bool {
         let place = letters.chars().position(|known| known == letter)?;
         rows[row].as_bytes().get(place * (WIDTH + 1) + column).map(|&mark| mark == b'#')
     });
-    let edge = row < 7 && (row % 6 == 0 || column % 4 == 0);
+    let edge = row < 7 && (row.is_multiple_of(6) || column.is_multiple_of(4));
     found.unwrap_or(letter != ' ' && edge)
 }
 

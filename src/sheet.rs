@@ -36,9 +36,10 @@ impl Sheet {
 
     /// A line of text across the picture.
     pub(crate) fn heading(&mut self, text: &str, zoom: usize) {
-        self.grow(font::HEIGHT * zoom + 12);
+        let height = font::HEIGHT * zoom + 6 * zoom;
+        self.grow(height);
         self.text(MARGIN, self.top, text, zoom);
-        self.top += font::HEIGHT * zoom + 12;
+        self.top += height;
     }
 
     /// Images of three channels in rows, each above its caption.

@@ -80,10 +80,15 @@ fn requests_that_cannot_be_are_refused() {
     };
     refused("mnist35", &[], 2, "unknown task `mnist35` (did you mean `mnist34`?)");
     refused("sum", &[], 2, "task should be an image task, mnist34 or mnist, but is sum");
-    refused("mnist", &["--invariant", "rot"], 2, "unknown invariance `rot`; it is one of rot,color,vflip | rot,vflip | color | none");
+    refused(
+        "mnist",
+        &["--invariant", "rot"],
+        2,
+        "unknown invariance `rot`; it is one of rot,color,vflip | rot,vflip | color | none",
+    );
     refused("mnist", &["--count", "0"], 2, "0 is not in 1..=400");
     refused("mnist", &["--count", "5000"], 2, "5000 is not in 1..=400");
-    refused("mnist", &["--seed", "-1"], 2, "--seed");
+    refused("mnist", &["--seed=-1"], 2, "invalid value '-1' for '--seed <N>'");
     let args = ["data", "show", "--task", "mnist34", "--png", "missing/a.png"];
     let (out, err) = expect(folder.path(), &args, 1);
     assert!(out.is_empty() && err.starts_with("error: cannot write missing/a.png: "), "{err}");

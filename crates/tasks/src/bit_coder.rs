@@ -125,7 +125,9 @@ mod tests {
 
     fn encode(bits: &[(usize, bool)]) -> Vec<u8> {
         let (mut model, mut encoder) = (Model::new(4), Encoder::new());
-        bits.iter().for_each(|&(context, bit)| encoder.push(&mut model, context, bit));
+        for &(context, bit) in bits {
+            encoder.push(&mut model, context, bit);
+        }
         encoder.finish()
     }
 

@@ -163,8 +163,8 @@ impl ImageTask {
     /// What is to be predicted and what may be exchanged, in a line.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Mnist34 => "digit 3 or 4, with the turn, colour and flip that matter; the others can be exchanged",
-            Self::Mnist => "digit 0 to 9, with half of the turns, colours and flips that matter; the others can be exchanged",
+            Self::Mnist34 => "digit 3 or 4 with its exact turn, colour and flip; the label may ignore some of them",
+            Self::Mnist => "digit 0 to 9 with the half its turn, colour and flip fall in; the label may ignore some of them",
         }
     }
 

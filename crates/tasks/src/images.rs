@@ -94,11 +94,7 @@ impl Images {
                 return Err(Error::parameter(what, expected, got));
             }
         }
-        self.sizes(self.count.unwrap_or(examples), self.test_count.unwrap_or(test)).check(WIDTH)
-    }
-
-    fn sizes(&self, examples: usize, test: usize) -> Sizes {
-        Sizes { examples, validation: VALIDATION, test }
+        sizes(self.count.unwrap_or(examples), self.test_count.unwrap_or(test)).check(WIDTH)
     }
 
     /// The shape of one image: 3 x 28 x 28.
@@ -145,8 +141,7 @@ impl Images {
     /// The same as bytes 0 and 1, in a quarter of the memory.
     pub fn generate_bytes(&self, seed: u64) -> Result<Split<u8>> {
         let Environments { training, another } = self.environments(seed)?;
-        let sizes = self.sizes(training.len(), another.len());
-        let split = sizes.split(&training, another, &mut stream(seed, Stream::Shuffle));
+        let split = sizes(training.len(), another.len()).split(&training, another, &mut stream(seed, Stream::Shuffle));
         for (set, name) in [(&split.train, "training"), (&split.validation, "validation"), (&split.test, "test")] {
             self.check_classes(set, name)?;
         }
@@ -242,6 +237,10 @@ impl Images {
 
 /// The fewest images that can be split into training and validation.
 const SMALLEST: usize = 3;
+
+fn sizes(examples: usize, test: usize) -> Sizes {
+    Sizes { examples, validation: VALIDATION, test }
+}
 
 fn numbers(set: Examples<u8>) -> Examples<f32> {
     Examples { inputs: set.inputs.into_iter().map(f32::from).collect(), width: set.width, targets: set.targets }

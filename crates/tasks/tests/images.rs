@@ -67,7 +67,9 @@ fn every_fold_leaves_out_other_images_and_together_they_leave_out_all() {
     };
     let everything: Vec<Vec<bool>> = (0..5).flat_map(of).collect();
     let mut counts = std::collections::BTreeMap::new();
-    everything.iter().for_each(|image| *counts.entry(image).or_insert(0) += 1);
+    for image in &everything {
+        *counts.entry(image).or_insert(0) += 1;
+    }
     let total = 6131 + 5842;
     assert_eq!(everything.len(), 4 * total);
     // Each image is left out exactly once: it is there four times (images that stand twice, eight times).
