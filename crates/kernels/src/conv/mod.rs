@@ -1,0 +1,37 @@
+//! Convolution with stride 1 that keeps the image its size.
+
+mod forward;
+mod pack;
+mod patches;
+mod plan;
+mod shape;
+mod weights;
+
+pub use shape::ConvShape;
+
+use crate::{Result, Workspace};
+
+/// y = x * w.
+pub fn forward(shape: &ConvShape, x: &[f32], weights: &[f32], y: &mut [f32], workspace: &mut Workspace) -> Result<()> {
+    shape.check("convolution", ("x", x), ("y", y), weights)?;
+    let arch = workspace.arch;
+    let packed = pack::pack(shape, weights, arch.block().lanes, &mut workspace.weights);
+    forward::convolve(arch, shape, x, packed, y);
+    Ok(())
+}
+
+/// The gradient of the input from that of the output.
+pub fn backward_input(shape: &ConvShape, dy: &[f32], weights: &[f32], dx: &mut [f32], workspace: &mut Workspace) -> Result<()> {
+    shape.check("gradient of the input", ("dx", dx), ("dy", dy), weights)?;
+    let arch = workspace.arch;
+    let packed = pack::pack_transposed(shape, weights, arch.block().lanes, &mut workspace.weights);
+    forward::convolve(arch, &shape.transposed(), dy, packed, dx);
+    Ok(())
+}
+
+/// The gradient of the weights from the input and the gradient of the output.
+pub fn backward_weights(shape: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32], workspace: &mut Workspace) -> Result<()> {
+    shape.check("gradient of the weights", ("x", x), ("dy", dy), dw)?;
+    weights::gradient(shape, x, dy, dw, workspace);
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! The innermost loop of every product: a block of outputs kept in registers.
+
+use std::ops::Range;
+
+use pulp::Simd;
+
+/// Accumulators of `R` rows x `N` vectors.
+pub(crate) type Accumulators<S, const R: usize, const N: usize> = [[<S as Simd>::f32s; N]; R];
+
+/// Accumulators that are all zero.
+#[inline(always)]
+pub(crate) fn zeros<S: Simd, const R: usize, const N: usize>(simd: S) -> Accumulators<S, R, N> {
+    [[simd.splat_f32s(0.0); N]; R]
+}
+
+/// A slice of rows of `N` vectors each.
+#[inline(always)]
+pub(crate) fn vectors<S: Simd, const N: usize>(slice: &[f32]) -> &[[S::f32s; N]] {
+    S::as_simd_f32s(slice).0.as_chunks().0
+}
+
+/// acc[r][j] += sum over i of rows[r][i] * columns[i][j], over all i for which there are columns.
+#[inline(always)]
+pub(crate) fn add_product<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    rows: [&[f32]; R],
+    columns: &[[S::f32s; N]],
+    acc: &mut Accumulators<S, R, N>,
+) {
+    assert!(rows.iter().all(|row| row.len() >= columns.len()), "a row is shorter than the columns");
+    // Sums of its own, because the compiler keeps only such in registers throughout the loop.
+    let mut sums = *acc;
+    for (i, column) in columns.iter().enumerate() {
+        for r in 0..R {
+            // SAFETY: i < columns.len(), and no row is shorter than that.
+            let value = simd.splat_f32s(unsafe { *rows[r].get_unchecked(i) });
+            for j in 0..N {
+                sums[r][j] = simd.mul_add_e_f32s(value, column[j], sums[r][j]);
+            }
+        }
+    }
+    *acc = sums;
+}
+
+/// The same with rows side by side: acc[r][j] += sum over i of rows[i][r] * columns[i][j].
+#[inline(always)]
+pub(crate) fn add_interleaved<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    rows: &[[f32; R]],
+    columns: &[[S::f32s; N]],
+    acc: &mut Accumulators<S, R, N>,
+) {
+    let mut sums = *acc;
+    for (row, column) in rows.iter().zip(columns) {
+        for r in 0..R {
+            let value = simd.splat_f32s(row[r]);
+            for j in 0..N {
+                sums[r][j] = simd.mul_add_e_f32s(value, column[j], sums[r][j]);
+            }
+        }
+    }
+    *acc = sums;
+}
+
+/// Calls a function with a number of rows known at compile time, up to the largest register block.
+macro_rules! with_rows {
+    ($rows:expr, $R:ident => $call:expr) => {
+        match $rows {
+            1 => {
+                const $R: usize = 1;
+                $call
+            }
+            2 => {
+                const $R: usize = 2;
+                $call
+            }
+            3 => {
+                const $R: usize = 3;
+                $call
+            }
+            4 => {
+                const $R: usize = 4;
+                $call
+            }
+            5 => {
+                const $R: usize = 5;
+                $call
+            }
+            6 => {
+                const $R: usize = 6;
+                $call
+            }
+            7 => {
+                const $R: usize = 7;
+                $call
+            }
+            8 => {
+                const $R: usize = 8;
+                $call
+            }
+            9 => {
+                const $R: usize = 9;
+                $call
+            }
+            10 => {
+                const $R: usize = 10;
+                $call
+            }
+            11 => {
+                const $R: usize = 11;
+                $call
+            }
+            _ => {
+                const $R: usize = 12;
+                $call
+            }
+        }
+    };
+}
+pub(crate) use with_rows;
+
+/// A number cut into as few pieces of at most a given size as possible, all nearly equal: short blocks waste registers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pieces {
+    pub(crate) count: usize,
+    /// The size of the smaller pieces.
+    size: usize,
+    /// How many pieces are larger by one; they come first.
+    larger: usize,
+}
+
+impl Pieces {
+    pub(crate) fn new(total: usize, largest: usize) -> Self {
+        let count = total.div_ceil(largest).max(1);
+        Self { count, size: total / count, larger: total % count }
+    }
+
+    /// Where a piece starts; where the last ends, for the piece after it.
+    #[inline(always)]
+    pub(crate) fn start(self, piece: usize) -> usize {
+        piece * self.size + piece.min(self.larger)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, piece: usize) -> Range<usize> {
+        self.start(piece)..self.start(piece + 1)
+    }
+
+    /// The pieces in order.
+    #[inline(always)]
+    pub(crate) fn iter(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.count).map(move |piece| self.get(piece))
+    }
+}
