@@ -62,58 +62,18 @@ pub(crate) fn add_interleaved<S: Simd, const R: usize, const N: usize>(
     *acc = sums;
 }
 
-/// Calls a function with a number of rows known at compile time, up to the largest register block.
+/// Calls a function with a number of rows known at compile time, up to that of the largest register block.
 macro_rules! with_rows {
     ($rows:expr, $R:ident => $call:expr) => {
+        $crate::tile::with_rows!($rows, $R => $call, 1 2 3 4 5 6 7 8 9 10 11 12)
+    };
+    ($rows:expr, $R:ident => $call:expr, $($known:literal)*) => {
         match $rows {
-            1 => {
-                const $R: usize = 1;
+            $($known => {
+                const $R: usize = $known;
                 $call
-            }
-            2 => {
-                const $R: usize = 2;
-                $call
-            }
-            3 => {
-                const $R: usize = 3;
-                $call
-            }
-            4 => {
-                const $R: usize = 4;
-                $call
-            }
-            5 => {
-                const $R: usize = 5;
-                $call
-            }
-            6 => {
-                const $R: usize = 6;
-                $call
-            }
-            7 => {
-                const $R: usize = 7;
-                $call
-            }
-            8 => {
-                const $R: usize = 8;
-                $call
-            }
-            9 => {
-                const $R: usize = 9;
-                $call
-            }
-            10 => {
-                const $R: usize = 10;
-                $call
-            }
-            11 => {
-                const $R: usize = 11;
-                $call
-            }
-            _ => {
-                const $R: usize = 12;
-                $call
-            }
+            })*
+            rows => unreachable!("no register block has {rows} rows"),
         }
     };
 }

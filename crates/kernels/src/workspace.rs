@@ -16,6 +16,8 @@ pub struct Workspace {
     /// Inputs and output gradients, rearranged for the weight gradient.
     pub(crate) inputs: Buffer,
     pub(crate) outputs: Buffer,
+    /// What a batch norm multiplies with and adds, for each channel.
+    pub(crate) coefficients: Buffer,
     /// Sums of parts of the batch.
     pub(crate) sums: Buffer,
 }
@@ -29,8 +31,8 @@ impl Workspace {
     /// A workspace for a given level.
     pub fn with_level(level: Level) -> Result<Self> {
         let arch = Arch::new(level)?;
-        let [weights, patches, inputs, outputs, sums] = std::array::from_fn(|_| Buffer::default());
-        Ok(Self { arch, weights, patches, inputs, outputs, sums })
+        let [weights, patches, inputs, outputs, coefficients, sums] = std::array::from_fn(|_| Buffer::default());
+        Ok(Self { arch, weights, patches, inputs, outputs, coefficients, sums })
     }
 
     /// The instruction set in use.

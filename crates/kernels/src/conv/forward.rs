@@ -6,7 +6,9 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::{
-    ConvShape, patches,
+    ConvShape,
+    pack::Packed,
+    patches,
     plan::{Class, Pixel, Plan},
 };
 use crate::{
@@ -26,8 +28,11 @@ thread_local! {
     static PATCHES: RefCell<Buffer> = RefCell::default();
 }
 
-/// y = x * weights, with the weights packed for the register blocks of this level.
-pub(super) fn convolve(arch: Arch, shape: &ConvShape, x: &[f32], weights: &[f32], y: &mut [f32]) {
+/// y = x * weights + bias, with the weights packed for the register blocks of this level.
+pub(super) fn convolve(arch: Arch, shape: &ConvShape, x: &[f32], packed: Packed<'_>, y: &mut [f32]) {
+    if y.is_empty() {
+        return;
+    }
     let height = lines_per_strip(shape);
     y.par_chunks_mut(height * shape.width * shape.outputs).enumerate().for_each(|(strip, y)| {
         let lines = strip * height..((strip + 1) * height).min(shape.batch * shape.height);
@@ -36,18 +41,18 @@ pub(super) fn convolve(arch: Arch, shape: &ConvShape, x: &[f32], weights: &[f32]
             PATCHES.with_borrow_mut(|buffer| {
                 let patches = buffer.stale(flat.input_len());
                 patches::fill(shape, x, lines.clone(), patches);
-                convolve_strip(arch, &flat, 0..lines.len(), patches, weights, y);
+                convolve_strip(arch, &flat, 0..lines.len(), patches, packed, y);
             });
         } else {
-            convolve_strip(arch, shape, lines, x, weights, y);
+            convolve_strip(arch, shape, lines, x, packed, y);
         }
     });
 }
 
-fn convolve_strip(arch: Arch, shape: &ConvShape, lines: Range<usize>, x: &[f32], weights: &[f32], y: &mut [f32]) {
+fn convolve_strip(arch: Arch, shape: &ConvShape, lines: Range<usize>, x: &[f32], packed: Packed<'_>, y: &mut [f32]) {
     PLAN.with_borrow_mut(|plan| {
         plan.fill(shape, lines);
-        arch.run(Strip { shape, block: arch.block(), plan, x, weights, y });
+        arch.run(Strip { shape, block: arch.block(), plan, x, packed, y });
     });
 }
 
@@ -65,7 +70,7 @@ struct Strip<'a> {
     block: Block,
     plan: &'a Plan,
     x: &'a [f32],
-    weights: &'a [f32],
+    packed: Packed<'a>,
     y: &'a mut [f32],
 }
 
@@ -74,7 +79,7 @@ impl Kernel for Strip<'_> {
     fn run<S: Simd, const N: usize>(mut self, simd: S) {
         let line = self.shape.kernel * self.shape.inputs;
         let together = (DEPTH / line).clamp(1, self.shape.kernel);
-        for (tile, weights) in self.weights.chunks_exact(line * self.shape.kernel * self.block.lanes).enumerate() {
+        for (tile, weights) in self.packed.weights.chunks_exact(line * self.shape.kernel * self.block.lanes).enumerate() {
             for start in (0..self.shape.kernel).step_by(together) {
                 self.add_kernel_rows::<S, N>(simd, tile, weights, start..start + together);
             }
@@ -93,7 +98,8 @@ impl Strip<'_> {
             if rows.is_empty() {
                 continue;
             }
-            let part = Part { shape: self.shape, class, rows, x: self.x, weights, offset, width };
+            let bias = &self.packed.bias[offset..][..self.block.lanes];
+            let part = Part { shape: self.shape, class, rows, x: self.x, weights, bias, offset, width };
             let pixels = &self.plan.pixels[class.pixels.clone()];
             for block in Pieces::new(pixels.len(), self.block.rows).iter() {
                 let pixels = &pixels[block];
@@ -112,6 +118,7 @@ struct Part<'a> {
     x: &'a [f32],
     /// Of one tile of output channels.
     weights: &'a [f32],
+    bias: &'a [f32],
     /// The first output channel of the tile, and how many there are.
     offset: usize,
     width: usize,
@@ -125,14 +132,14 @@ impl Part<'_> {
         let lanes = N * S::F32_LANES;
         // Kernel positions side by side read channels that lie side by side, so a row of the kernel is one long product.
         let len = class.columns.len() * shape.inputs;
-        let mut acc = zeros::<S, R, N>(simd);
+        let fresh = self.rows.start == class.rows.start;
+        let mut acc = if fresh { [vectors::<S, N>(self.bias)[0]; R] } else { zeros::<S, R, N>(simd) };
         for row in self.rows.clone() {
             let skip = (row - class.rows.start) * shape.width * shape.inputs;
             let x: [&[f32]; R] = std::array::from_fn(|r| &self.x[pixels[r].input + skip..][..len]);
             let first = (row * shape.kernel + class.columns.start) * shape.inputs * lanes;
             add_product::<S, R, N>(simd, x, vectors::<S, N>(&self.weights[first..first + len * lanes]), &mut acc);
         }
-        let fresh = self.rows.start == class.rows.start;
         for r in 0..R {
             let y = &mut y[pixels[r].output + self.offset..][..self.width];
             if let Some(y) = S::as_mut_simd_f32s(y).0.first_chunk_mut::<N>() {

@@ -1,5 +1,6 @@
 //! Convolution with stride 1 that keeps the image its size.
 
+mod bias;
 mod forward;
 mod pack;
 mod patches;
@@ -9,13 +10,23 @@ mod weights;
 
 pub use shape::ConvShape;
 
-use crate::{Result, Workspace};
+use crate::{Result, Workspace, error::check_length};
 
-/// y = x * w.
-pub fn forward(shape: &ConvShape, x: &[f32], weights: &[f32], y: &mut [f32], workspace: &mut Workspace) -> Result<()> {
+/// y = x * weights + bias.
+pub fn forward(
+    shape: &ConvShape,
+    x: &[f32],
+    weights: &[f32],
+    bias: Option<&[f32]>,
+    y: &mut [f32],
+    workspace: &mut Workspace,
+) -> Result<()> {
     shape.check("convolution", ("x", x), ("y", y), weights)?;
+    if let Some(bias) = bias {
+        check_length("convolution", "bias", bias, shape.outputs)?;
+    }
     let arch = workspace.arch;
-    let packed = pack::pack(shape, weights, arch.block().lanes, &mut workspace.weights);
+    let packed = pack::pack(shape, weights, bias, arch.block().lanes, &mut workspace.weights);
     forward::convolve(arch, shape, x, packed, y);
     Ok(())
 }
@@ -33,5 +44,13 @@ pub fn backward_input(shape: &ConvShape, dy: &[f32], weights: &[f32], dx: &mut [
 pub fn backward_weights(shape: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32], workspace: &mut Workspace) -> Result<()> {
     shape.check("gradient of the weights", ("x", x), ("dy", dy), dw)?;
     weights::gradient(shape, x, dy, dw, workspace);
+    Ok(())
+}
+
+/// The gradient of the bias from that of the output.
+pub fn backward_bias(shape: &ConvShape, dy: &[f32], db: &mut [f32], workspace: &mut Workspace) -> Result<()> {
+    check_length("gradient of the bias", "dy", dy, shape.output_len())?;
+    check_length("gradient of the bias", "db", db, shape.outputs)?;
+    bias::gradient(dy, db, workspace);
     Ok(())
 }

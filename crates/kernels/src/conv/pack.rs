@@ -5,10 +5,25 @@ use rayon::prelude::*;
 use super::ConvShape;
 use crate::buffer::Buffer;
 
-/// `[tile of outputs][kernel position][input][output within the tile]`; outputs past the last are zero.
-pub(super) fn pack<'a>(shape: &ConvShape, weights: &[f32], lanes: usize, packed: &'a mut Buffer) -> &'a [f32] {
+/// The weights and the bias of a convolution, for register blocks of this many lanes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packed<'a> {
+    /// `[tile of outputs][kernel position][input][output within the tile]`, with zeros past the last output.
+    pub(super) weights: &'a [f32],
+    /// `[tile of outputs][output within the tile]`.
+    pub(super) bias: &'a [f32],
+}
+
+/// Packs weights for the forward pass.
+pub(super) fn pack<'a>(
+    shape: &ConvShape,
+    weights: &[f32],
+    bias: Option<&[f32]>,
+    lanes: usize,
+    buffer: &'a mut Buffer,
+) -> Packed<'a> {
     let taps = shape.taps();
-    let packed = packed.stale(shape.outputs.div_ceil(lanes) * taps * shape.inputs * lanes);
+    let (packed, packed_bias) = split(shape, lanes, buffer);
     packed.par_chunks_mut(taps * shape.inputs * lanes).enumerate().for_each(|(tile, packed)| {
         for lane in 0..lanes {
             let output = tile * lanes + lane;
@@ -24,13 +39,16 @@ pub(super) fn pack<'a>(shape: &ConvShape, weights: &[f32], lanes: usize, packed:
             }
         }
     });
-    packed
+    if let Some(bias) = bias {
+        packed_bias[..bias.len()].copy_from_slice(bias);
+    }
+    Packed { weights: packed, bias: packed_bias }
 }
 
-/// The same for the gradient of the input: inputs and outputs exchanged, the kernel turned by half a turn.
-pub(super) fn pack_transposed<'a>(shape: &ConvShape, weights: &[f32], lanes: usize, packed: &'a mut Buffer) -> &'a [f32] {
+/// Packs weights for the gradient of the input: inputs and outputs exchanged, the kernel turned by half a turn.
+pub(super) fn pack_transposed<'a>(shape: &ConvShape, weights: &[f32], lanes: usize, buffer: &'a mut Buffer) -> Packed<'a> {
     let taps = shape.taps();
-    let packed = packed.stale(shape.inputs.div_ceil(lanes) * taps * shape.outputs * lanes);
+    let (packed, bias) = split(&shape.transposed(), lanes, buffer);
     packed.par_chunks_mut(taps * shape.outputs * lanes).enumerate().for_each(|(tile, packed)| {
         let inputs = tile * lanes..shape.inputs.min((tile + 1) * lanes);
         if inputs.len() < lanes {
@@ -45,5 +63,14 @@ pub(super) fn pack_transposed<'a>(shape: &ConvShape, weights: &[f32], lanes: usi
             }
         }
     });
-    packed
+    Packed { weights: packed, bias }
+}
+
+/// Room for the weights, and a bias of zero.
+fn split<'a>(shape: &ConvShape, lanes: usize, buffer: &'a mut Buffer) -> (&'a mut [f32], &'a mut [f32]) {
+    let outputs = shape.outputs.div_ceil(lanes) * lanes;
+    let weights = outputs * shape.taps() * shape.inputs;
+    let (weights, bias) = buffer.stale(weights + outputs).split_at_mut(weights);
+    bias.fill(0.0);
+    (weights, bias)
 }

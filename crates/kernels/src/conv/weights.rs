@@ -27,6 +27,10 @@ const BLOCKS: usize = 12;
 
 /// dw = sum over pixels of x times dy.
 pub(super) fn gradient(shape: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32], workspace: &mut Workspace) {
+    if x.is_empty() || dy.is_empty() {
+        dw.fill(0.0);
+        return;
+    }
     let Workspace { arch, patches, inputs, outputs, sums, .. } = workspace;
     if patches::worthwhile(shape) {
         let flat = patches::flat(shape);
@@ -62,7 +66,7 @@ struct Product {
 impl Product {
     fn new(arch: Arch, shape: ConvShape) -> Self {
         let block = arch.block();
-        let images = (PIXELS / (shape.height * shape.width).max(1)).clamp(1, shape.batch.max(1));
+        let images = (PIXELS / (shape.height * shape.width)).clamp(1, shape.batch);
         let blocks = Pieces::new(shape.inputs, block.rows);
         Self { arch, shape, block, blocks, tiles: shape.outputs.div_ceil(block.lanes), images }
     }
@@ -238,9 +242,12 @@ impl Band<'_> {
             let lines = inside(self.shape.height, reach, tap_y);
             let lines = lines.start.max(self.lines.start)..lines.end.min(self.lines.end);
             let columns = inside(self.shape.width, reach, tap_x);
+            if lines.is_empty() || columns.is_empty() {
+                continue;
+            }
             let mut acc = zeros::<S, R, N>(simd);
             // If no column falls outside, the lines are one long sum.
-            let together = if columns.len() == self.shape.width { lines.len().max(1) } else { 1 };
+            let together = if columns.len() == self.shape.width { lines.len() } else { 1 };
             let pixels = together * columns.len() * self.images;
             for line in lines.step_by(together) {
                 let to = (line * self.shape.width + columns.start) * self.images;
