@@ -47,6 +47,10 @@ pub enum Error {
         /// The name as it was given.
         name: String,
     },
+
+    /// `INVAR_SIMD` asks for something that cannot be had.
+    #[error("environment variable INVAR_SIMD: {0}")]
+    Environment(#[source] Box<Error>),
 }
 
 /// Checks that a slice has the length that the shape asks for.

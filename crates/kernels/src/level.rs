@@ -49,8 +49,8 @@ impl Level {
 
     /// The level with this name, if this processor can run it.
     fn forced(name: &str) -> Result<Self> {
-        let level = name.parse()?;
-        Arch::new(level).map(|_| level)
+        let level = name.parse().and_then(|level| Arch::new(level).map(|_| level));
+        level.map_err(|error| Error::Environment(Box::new(error)))
     }
 
     fn name(self) -> &'static str {
@@ -155,8 +155,7 @@ impl Arch {
     pub(crate) fn block(self) -> Block {
         match self.level() {
             Level::Portable => Block { rows: 4, lanes: 8 },
-            Level::Neon => Block { rows: 6, lanes: 16 },
-            Level::Avx2 => Block { rows: 6, lanes: 16 },
+            Level::Neon | Level::Avx2 => Block { rows: 6, lanes: 16 },
             Level::Avx512 => Block { rows: 12, lanes: 32 },
         }
     }

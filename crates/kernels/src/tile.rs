@@ -62,6 +62,35 @@ pub(crate) fn add_interleaved<S: Simd, const R: usize, const N: usize>(
     *acc = sums;
 }
 
+/// The product of rows and columns that lie inside longer ones, each given by its numbers, their stride and where to start.
+#[inline(always)]
+pub(crate) fn strided_product<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    (rows, row_stride, row): (&[f32], usize, usize),
+    (columns, column_stride, column): (&[f32], usize, usize),
+) -> Accumulators<S, R, N> {
+    let count = (rows.len() / row_stride).min(columns.len() / column_stride);
+    assert!(row + R <= row_stride && column + N * S::F32_LANES <= column_stride, "a block reaches beyond its row");
+    let (mut row, mut column) = (row, column);
+    let mut sums = zeros::<S, R, N>(simd);
+    for _ in 0..count {
+        // SAFETY: in step i, `column` is i * column_stride plus where it started. The assertion gives column + N * LANES
+        // <= (i + 1) * column_stride <= columns.len(), because i < count.
+        let columns = unsafe { columns.get_unchecked(column..column + N * S::F32_LANES) };
+        let columns = S::as_simd_f32s(columns).0;
+        for r in 0..R {
+            // SAFETY: the same for rows.
+            let value = simd.splat_f32s(unsafe { *rows.get_unchecked(row + r) });
+            for j in 0..N {
+                sums[r][j] = simd.mul_add_e_f32s(value, columns[j], sums[r][j]);
+            }
+        }
+        row += row_stride;
+        column += column_stride;
+    }
+    sums
+}
+
 /// Calls a function with a number of rows known at compile time, up to that of the largest register block.
 macro_rules! with_rows {
     ($rows:expr, $R:ident => $call:expr) => {

@@ -11,8 +11,6 @@ pub struct Workspace {
     pub(crate) arch: Arch,
     /// Weights, rearranged for the register blocks.
     pub(crate) weights: Buffer,
-    /// Patches of images with few channels.
-    pub(crate) patches: Buffer,
     /// Inputs and output gradients, rearranged for the weight gradient.
     pub(crate) inputs: Buffer,
     pub(crate) outputs: Buffer,
@@ -31,8 +29,8 @@ impl Workspace {
     /// A workspace for a given level.
     pub fn with_level(level: Level) -> Result<Self> {
         let arch = Arch::new(level)?;
-        let [weights, patches, inputs, outputs, coefficients, sums] = std::array::from_fn(|_| Buffer::default());
-        Ok(Self { arch, weights, patches, inputs, outputs, coefficients, sums })
+        let [weights, inputs, outputs, coefficients, sums] = std::array::from_fn(|_| Buffer::default());
+        Ok(Self { arch, weights, inputs, outputs, coefficients, sums })
     }
 
     /// The instruction set in use.

@@ -120,5 +120,5 @@ fn an_empty_batch_is_no_work() {
     conv::backward_input(&shape, &[], &[1.0], &mut [], &mut workspace).unwrap();
     let mut dw = [1.0];
     conv::backward_weights(&shape, &[], &[], &mut dw, &mut workspace).unwrap();
-    assert_eq!(dw, [0.0]);
+    assert!(dw[0].abs() < f32::EPSILON);
 }

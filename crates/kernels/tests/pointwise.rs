@@ -2,7 +2,7 @@
 
 mod support;
 
-use invar_kernels::{Adam, Error, ImageShape, Level, PoolShape, Pooling, Sgd, Workspace, layout, pool};
+use invar_kernels::{Adam, ENVIRONMENT, Error, ImageShape, Level, PoolShape, Pooling, Sgd, Workspace, layout, pool};
 use proptest::prelude::*;
 use support::{assert_close, random, workspaces};
 
@@ -37,7 +37,8 @@ proptest! {
         layout::to_channels_first(&shape, &last, &mut back).unwrap();
         prop_assert_eq!(&back, &first);
         let (n, pixel, channel) = (batch - 1, pixels / 2, channels - 1);
-        prop_assert_eq!(last[(n * pixels + pixel) * channels + channel], first[(n * channels + channel) * pixels + pixel]);
+        let (to, from) = ((n * pixels + pixel) * channels + channel, (n * channels + channel) * pixels + pixel);
+        prop_assert_eq!(last[to].to_bits(), first[from].to_bits());
     }
 
     #[test]
@@ -79,6 +80,31 @@ fn levels_have_names() {
     }
     let error = "sse".parse::<Level>().unwrap_err();
     assert_eq!(error.to_string(), "unknown instruction set \"sse\" (known: portable, neon, avx2, avx512)");
+}
+
+/// What [`the_environment_forces_a_level`] runs in processes of its own, because the variable is read once.
+#[test]
+fn child() {
+    if let Ok(expected) = std::env::var("EXPECTED_LEVEL") {
+        let found = Level::current().map_or_else(|error| error.to_string(), |level| level.to_string());
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore)]
+fn the_environment_forces_a_level() {
+    let unknown = "environment variable INVAR_SIMD: unknown instruction set \"mmx\" (known: portable, neon, avx2, avx512)";
+    let best = Level::best().to_string();
+    for (value, expected) in [(Some("portable"), "portable"), (Some(&*best), &*best), (None, &*best), (Some("mmx"), unknown)] {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child"]).env("EXPECTED_LEVEL", expected).env_remove(ENVIRONMENT);
+        if let Some(value) = value {
+            command.env(ENVIRONMENT, value);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{value:?}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 #[test]

@@ -78,28 +78,27 @@ impl Kernel for Strip<'_> {
     #[inline(always)]
     fn run<S: Simd, const N: usize>(mut self, simd: S) {
         let line = self.shape.kernel * self.shape.inputs;
-        let together = (DEPTH / line).clamp(1, self.shape.kernel);
-        for (tile, weights) in self.packed.weights.chunks_exact(line * self.shape.kernel * self.block.lanes).enumerate() {
-            for start in (0..self.shape.kernel).step_by(together) {
-                self.add_kernel_rows::<S, N>(simd, tile, weights, start..start + together);
+        let rows = (DEPTH / line).clamp(1, self.shape.kernel);
+        let tiles = (DEPTH / (rows * line)).max(1);
+        for tile in (0..self.shape.outputs.div_ceil(self.block.lanes)).step_by(tiles) {
+            let last = (tile + tiles).min(self.shape.outputs.div_ceil(self.block.lanes));
+            for row in (0..self.shape.kernel).step_by(rows) {
+                self.add_kernel_rows::<S, N>(simd, tile..last, row..row + rows);
             }
         }
     }
 }
 
 impl Strip<'_> {
-    /// Adds the products with some rows of the kernel to one tile of output channels.
+    /// Adds the products with some rows of the kernel to some tiles of output channels.
     #[inline(always)]
-    fn add_kernel_rows<S: Simd, const N: usize>(&mut self, simd: S, tile: usize, weights: &[f32], kernel_rows: Range<usize>) {
-        let offset = tile * self.block.lanes;
-        let width = self.block.lanes.min(self.shape.outputs - offset);
+    fn add_kernel_rows<S: Simd, const N: usize>(&mut self, simd: S, tiles: Range<usize>, kernel_rows: Range<usize>) {
         for class in &self.plan.classes {
             let rows = kernel_rows.start.max(class.rows.start)..kernel_rows.end.min(class.rows.end);
             if rows.is_empty() {
                 continue;
             }
-            let bias = &self.packed.bias[offset..][..self.block.lanes];
-            let part = Part { shape: self.shape, class, rows, x: self.x, weights, bias, offset, width };
+            let part = Part { shape: self.shape, class, rows, tiles: tiles.clone(), x: self.x, packed: self.packed };
             let pixels = &self.plan.pixels[class.pixels.clone()];
             for block in Pieces::new(pixels.len(), self.block.rows).iter() {
                 let pixels = &pixels[block];
@@ -115,17 +114,14 @@ struct Part<'a> {
     class: &'a Class,
     /// Rows of the kernel.
     rows: Range<usize>,
+    /// Tiles of output channels.
+    tiles: Range<usize>,
     x: &'a [f32],
-    /// Of one tile of output channels.
-    weights: &'a [f32],
-    bias: &'a [f32],
-    /// The first output channel of the tile, and how many there are.
-    offset: usize,
-    width: usize,
+    packed: Packed<'a>,
 }
 
 impl Part<'_> {
-    /// Computes a register block: `R` pixels x `N` vectors of output channels.
+    /// Computes register blocks of `R` pixels x `N` vectors of output channels.
     #[inline(always)]
     fn add<S: Simd, const R: usize, const N: usize>(&self, simd: S, pixels: &[Pixel], y: &mut [f32]) {
         let Self { shape, class, .. } = self;
@@ -133,23 +129,29 @@ impl Part<'_> {
         // Kernel positions side by side read channels that lie side by side, so a row of the kernel is one long product.
         let len = class.columns.len() * shape.inputs;
         let fresh = self.rows.start == class.rows.start;
-        let mut acc = if fresh { [vectors::<S, N>(self.bias)[0]; R] } else { zeros::<S, R, N>(simd) };
-        for row in self.rows.clone() {
-            let skip = (row - class.rows.start) * shape.width * shape.inputs;
-            let x: [&[f32]; R] = std::array::from_fn(|r| &self.x[pixels[r].input + skip..][..len]);
-            let first = (row * shape.kernel + class.columns.start) * shape.inputs * lanes;
-            add_product::<S, R, N>(simd, x, vectors::<S, N>(&self.weights[first..first + len * lanes]), &mut acc);
-        }
-        for r in 0..R {
-            let y = &mut y[pixels[r].output + self.offset..][..self.width];
-            if let Some(y) = S::as_mut_simd_f32s(y).0.first_chunk_mut::<N>() {
-                for j in 0..N {
-                    y[j] = if fresh { acc[r][j] } else { simd.add_f32s(y[j], acc[r][j]) };
+        for tile in self.tiles.clone() {
+            let offset = tile * lanes;
+            let bias = &vectors::<S, N>(&self.packed.bias[offset..offset + lanes])[0];
+            let mut acc = if fresh { [*bias; R] } else { zeros::<S, R, N>(simd) };
+            for row in self.rows.clone() {
+                let skip = (row - class.rows.start) * shape.width * shape.inputs;
+                let x: [&[f32]; R] = std::array::from_fn(|r| &self.x[pixels[r].input + skip..][..len]);
+                let first = ((tile * shape.kernel + row) * shape.kernel + class.columns.start) * shape.inputs * lanes;
+                let weights = &self.packed.weights[first..first + len * lanes];
+                add_product::<S, R, N>(simd, x, vectors::<S, N>(weights), &mut acc);
+            }
+            let width = lanes.min(shape.outputs - offset);
+            for r in 0..R {
+                let y = &mut y[pixels[r].output + offset..][..width];
+                if let Some(y) = S::as_mut_simd_f32s(y).0.first_chunk_mut::<N>() {
+                    for j in 0..N {
+                        y[j] = if fresh { acc[r][j] } else { simd.add_f32s(y[j], acc[r][j]) };
+                    }
+                } else {
+                    // A copy: accumulators of which somebody holds a reference would not stay in registers.
+                    let acc = acc[r];
+                    write_part::<S, N>(&acc, y, fresh);
                 }
-            } else {
-                // A copy: accumulators of which somebody holds a reference would not stay in registers.
-                let acc = acc[r];
-                write_part::<S, N>(&acc, y, fresh);
             }
         }
     }

@@ -6,6 +6,7 @@ mod pack;
 mod patches;
 mod plan;
 mod shape;
+mod thin;
 mod weights;
 
 pub use shape::ConvShape;
@@ -43,7 +44,13 @@ pub fn backward_input(shape: &ConvShape, dy: &[f32], weights: &[f32], dx: &mut [
 /// The gradient of the weights from the input and the gradient of the output.
 pub fn backward_weights(shape: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32], workspace: &mut Workspace) -> Result<()> {
     shape.check("gradient of the weights", ("x", x), ("dy", dy), dw)?;
-    weights::gradient(shape, x, dy, dw, workspace);
+    if x.is_empty() || dy.is_empty() {
+        dw.fill(0.0);
+    } else if patches::worthwhile(shape) {
+        thin::gradient(shape, x, dy, dw, workspace);
+    } else {
+        weights::gradient(shape, x, dy, dw, workspace);
+    }
     Ok(())
 }
 

@@ -29,12 +29,12 @@ pub(super) fn fill(shape: &ConvShape, x: &[f32], lines: Range<usize>, patches: &
     let reach = shape.reach();
     let mut to = 0;
     for line in lines {
+        let y = line % shape.height;
         for at in 0..shape.width {
             let columns = reach.saturating_sub(at)..shape.kernel.min(shape.width + reach - at);
             for tap in 0..shape.kernel {
-                let y = line % shape.height + tap;
                 let patch = &mut patches[to..];
-                if y < reach || y >= shape.height + reach {
+                if y + tap < reach || y + tap >= shape.height + reach {
                     patch[..row].fill(0.0);
                 } else {
                     let from = ((line + tap - reach) * shape.width + at + columns.start - reach) * shape.inputs;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::{ConvShape, patches};
+use super::ConvShape;
 use crate::{
     Workspace,
     buffer::Buffer,
@@ -27,26 +27,10 @@ const BLOCKS: usize = 12;
 
 /// dw = sum over pixels of x times dy.
 pub(super) fn gradient(shape: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32], workspace: &mut Workspace) {
-    if x.is_empty() || dy.is_empty() {
-        dw.fill(0.0);
-        return;
-    }
-    let Workspace { arch, patches, inputs, outputs, sums, .. } = workspace;
-    if patches::worthwhile(shape) {
-        let flat = patches::flat(shape);
-        let x_flat = patches.stale(flat.input_len());
-        x_flat
-            .par_chunks_mut(shape.width * flat.inputs)
-            .enumerate()
-            .for_each(|(line, patches)| patches::fill(shape, x, line..line + 1, patches));
-        let product = Product::new(*arch, flat);
-        let sums = product.compute(x_flat, dy, inputs, outputs, sums);
-        product.unpack(sums, dw, |at, _| at % shape.inputs * shape.taps() + at / shape.inputs);
-    } else {
-        let product = Product::new(*arch, *shape);
-        let sums = product.compute(x, dy, inputs, outputs, sums);
-        product.unpack(sums, dw, |input, tap| input * shape.taps() + tap);
-    }
+    let Workspace { arch, inputs, outputs, sums, .. } = workspace;
+    let product = Product::new(*arch, *shape);
+    let sums = product.compute(x, dy, inputs, outputs, sums);
+    product.unpack(sums, dw);
 }
 
 /// How the product is cut.
@@ -143,8 +127,8 @@ impl Product {
         packed
     }
 
-    /// Writes the sums as `[outputs, inputs, kernel, kernel]`; `target` tells where a product's input and kernel position go.
-    fn unpack(&self, sums: &[f32], dw: &mut [f32], target: impl Fn(usize, usize) -> usize + Sync) {
+    /// Writes the sums as `[outputs, inputs, kernel, kernel]`.
+    fn unpack(&self, sums: &[f32], dw: &mut [f32]) {
         let (lanes, taps) = (self.block.lanes, self.shape.taps());
         let weights = self.shape.inputs * taps;
         dw.par_chunks_mut(lanes * weights).zip(sums.par_chunks(lanes * weights)).for_each(|(dw, sums)| {
@@ -153,7 +137,7 @@ impl Product {
                     for tap in 0..taps {
                         let first = block.start * taps + tap * block.len();
                         for (row, input) in (first..).zip(block.clone()) {
-                            dw[target(input, tap)] = sums[row * lanes + lane];
+                            dw[input * taps + tap] = sums[row * lanes + lane];
                         }
                     }
                 }

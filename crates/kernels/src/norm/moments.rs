@@ -54,7 +54,7 @@ impl Moments {
         let sums = workspace.sums.zeros(x.len().div_ceil(chunk) * 2 * channels);
         sums.par_chunks_mut(2 * channels).zip(x.par_chunks(chunk)).for_each(|(sums, x)| {
             let (sums, squares) = sums.split_at_mut(channels);
-            arch.run(Sums { x, origin, sums, squares });
+            arch.run(Accumulate { x, origin, sums, squares });
         });
         self.mean.resize(shape.features, 0.0);
         self.variance.resize(shape.features, 0.0);
@@ -86,14 +86,14 @@ pub(super) fn column_sums(sums: &[f32], channels: usize, channel: usize) -> (f64
 }
 
 /// Sums and sums of squares of x - origin over some pixels.
-struct Sums<'a> {
+struct Accumulate<'a> {
     x: &'a [f32],
     origin: &'a [f32],
     sums: &'a mut [f32],
     squares: &'a mut [f32],
 }
 
-impl Kernel for Sums<'_> {
+impl Kernel for Accumulate<'_> {
     #[inline(always)]
     fn run<S: Simd, const N: usize>(self, simd: S) {
         let (origin, last_origin) = S::as_simd_f32s(self.origin);
