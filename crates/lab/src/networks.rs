@@ -49,9 +49,7 @@ impl FitConfig {
         let mut init = Init::new(self.seed, device);
         match self.data {
             Data::Images(_) => self.image_network(problem, &mut init),
-            Data::Sequences(_) | Data::Graphs(_) => {
-                Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None })
-            }
+            Data::Sequences(_) | Data::Graphs(_) => Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None }),
         }
     }
 
@@ -59,8 +57,7 @@ impl FitConfig {
     fn feed_forward(&self, problem: &Problem, init: &mut Init) -> Result<Network> {
         let outputs = problem.train.outputs();
         let length = problem.lattice.shape().side(0);
-        let tokens =
-            || problem.vocabulary.ok_or_else(|| self.unfit("cgreg, oracle, plain or augmented, which take arrays"));
+        let tokens = || problem.vocabulary.ok_or_else(|| self.unfit("cgreg, oracle, plain or augmented, which take arrays"));
         Ok(match self.method {
             Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, init)?),
             Method::Oracle => {

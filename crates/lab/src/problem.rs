@@ -76,9 +76,7 @@ impl Data {
             Self::Sequences(data) => (data.groups()?, data.symmetry(), data.depends()),
             Self::Graphs(data) => (data.groups()?, data.symmetry(), data.depends()),
             // Filters see patches: that is where weights meet the candidates.
-            Self::Images(data) => {
-                (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry(), data.depends())
-            }
+            Self::Images(data) => (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry(), data.depends()),
         };
         let lattice = Lattice::new(groups, &Options::default())?;
         let (vocabulary, split, pairs, chance) = match self {

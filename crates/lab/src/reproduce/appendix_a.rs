@@ -3,7 +3,9 @@
 use burn::tensor::Device;
 use invar_algebra::{Group, left_fixed_space};
 use invar_nn::baselines::PlainConfig;
-use invar_nn::{Dataset, Extras, Init, Inputs, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train};
+use invar_nn::{
+    Dataset, Extras, Init, Inputs, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
+};
 use invar_tasks::{Examples, Figures, Split};
 
 use crate::error::Result;

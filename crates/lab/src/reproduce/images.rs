@@ -141,8 +141,7 @@ impl ImageTables {
             let mut cells = Vec::new();
             for &invariant in &columns {
                 let data = self.data(task, invariant);
-                let picked =
-                    experiment::chosen(&self, records, &data, Method::Cgreg).first().map(|record| record.config.lambda);
+                let picked = experiment::chosen(&self, records, &data, Method::Cgreg).first().map(|record| record.config.lambda);
                 let found = experiment::behind(&self, records, &Cell { data, method: Method::Cgreg, lambda });
                 let paper = printed::images_lambda(lambda, task, invariant);
                 let validation: Vec<f64> = found.iter().map(|record| record.validation.accuracy).collect();
