@@ -81,6 +81,10 @@ pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str
 
 fn data(args: &TrainArgs) -> Result<Data> {
     let mut data = Data::by_name(&args.task)?;
+    if let Data::Images(images) = data {
+        let expected = "a task on sequences or graphs; for images run `invar reproduce images`".into();
+        return Err(invar_lab::Error::Setting { name: "task", expected, got: images.task.name().into() }.into());
+    }
     if let Some(examples) = args.examples {
         data.set_examples(examples);
     }
@@ -88,7 +92,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
         match &mut data {
             Data::Sequences(data) => data.length = length,
             Data::Graphs(data) => data.nodes = length,
-            Data::Images(_) => return Err(anyhow!("--length is for sequences and graphs; images have 28 x 28 pixels")),
+            Data::Images(_) => {}
         }
     }
     Ok(data)

@@ -44,6 +44,35 @@ fn reproduction_records_every_fit_once_and_writes_tables() {
     assert_eq!(without_time(&std::fs::read_to_string(&records).unwrap()), without_time(&first));
 }
 
+#[test]
+fn images_share_records_between_their_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |what: &'static str| expect(folder.path(), &["reproduce", what, "--budget", "smoke", "--results", "out"], 0).0;
+    let out = run("images-lambda");
+    assert!(out.contains("CG-reg. on mnist34") && out.contains("[94.89±7.49]"), "{out}");
+    let records = folder.path().join("out/images-smoke.jsonl");
+    // Two rows with two lambdas; the other methods come on top, and CG-reg. is not trained again.
+    assert_eq!(std::fs::read_to_string(&records).unwrap().lines().count(), 4);
+    let out = run("images");
+    assert!(out.contains("Table 1, left half") && out.contains("rot,color,vflip") && out.contains("[97.19±1.02]"), "{out}");
+    let text = std::fs::read_to_string(&records).unwrap();
+    assert_eq!(text.lines().count(), 10);
+    let record: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(record["layer"]["groups"].as_array().unwrap().len(), 3, "rot, color, vflip");
+    assert_eq!(record["layer"]["later"].as_array().unwrap().len(), 5, "six convolutions in all");
+}
+
+#[test]
+fn appendix_a_fails_on_quarter_turns_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &["reproduce", "appendix-a", "--results", "out", "--json"], 0);
+    let tables: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let mean = |row: usize, column: usize| tables[0]["rows"][row]["cells"][column]["ours"]["mean"].as_f64().unwrap();
+    assert!(mean(4, 0) > 99.0, "{out}");
+    assert!(mean(0, 1) > 99.0 && mean(2, 1) > 99.0 && mean(4, 1) < 90.0, "{out}");
+    assert!(folder.path().join("out/appendix-appendix_a.md").is_file());
+}
+
 /// Records in a fixed order, wall time left out.
 fn without_time(text: &str) -> Vec<String> {
     let strip = |line: &str| {
@@ -138,7 +167,8 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["train", "sum", "--lambda", "1", "--rate", "-1"], "rate");
     refused(&["train"], "required");
     refused(&["reproduce", "sequences", "--budget", "huge"], "unknown budget `huge`");
-    refused(&["reproduce", "images"], "invalid value 'images'");
+    refused(&["reproduce", "everything"], "invalid value 'everything'");
+    refused(&["train", "mnist34"], "for images run `invar reproduce images`");
 }
 
 #[test]
