@@ -30,16 +30,16 @@ pub fn best_by_validation_loss<'a>(records: impl IntoIterator<Item = &'a Record>
 
 /// The lambda that the rule picks on mean validation accuracy over the records of one task.
 ///
-/// Only seeds that every lambda has been tried with count, so that a run cut short compares like with like.
+/// Only seeds (folds of images) that every lambda has been tried with count, so that a run cut short compares like with like.
 pub fn choose(records: &[&Record]) -> Option<f64> {
     let mut lambdas: Vec<f64> = records.iter().map(|record| record.config.lambda).collect();
     lambdas.sort_by(f64::total_cmp);
     lambdas.dedup();
     let of = |lambda: f64| records.iter().filter(move |record| record.config.lambda.total_cmp(&lambda).is_eq());
-    let common = |seed: u64| lambdas.iter().all(|&lambda| of(lambda).any(|record| record.config.seed == seed));
+    let common = |repeat: u64| lambdas.iter().all(|&lambda| of(lambda).any(|record| record.config.repeat() == repeat));
     let mean = |lambda: f64| {
         let values: Vec<f64> =
-            of(lambda).filter(|record| common(record.config.seed)).map(|record| record.validation.accuracy).collect();
+            of(lambda).filter(|record| common(record.config.repeat())).map(|record| record.validation.accuracy).collect();
         Mean::of(&values).map(|mean| (lambda, mean.mean))
     };
     choose_lambda(&lambdas.iter().copied().filter_map(mean).collect::<Vec<_>>(), TOLERANCE)
