@@ -38,8 +38,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         return crate::screen::run(args, data);
     }
     refuse("cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
-    let problem = data.problem(args.seed)?;
     let fits = fits(args, data);
+    // Before the first of them trains for nothing.
+    fits.iter().try_for_each(FitConfig::check)?;
+    let problem = data.problem(args.seed)?;
     let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
     let Some((plain, grid)) = records.split_last() else {
         return Err(anyhow!("nothing was trained"));

@@ -1,5 +1,6 @@
 //! The Reynolds operator (Lemma 1): the mean of all elements of a group, and the spaces it fixes.
 
+use dashu_int::IBig;
 use dashu_ratio::RBig;
 
 use crate::action::Action;
@@ -124,6 +125,14 @@ enum Side {
 }
 
 fn fixed_space(group: &Group, side: Side) -> Vec<Vector> {
+    // Permutations, with signs or without, are orthogonal: both sides are spanned by what is constant on orbits.
+    if let Some(orbits) = Orbits::of(group.shape().len(), group.generators()) {
+        return orbit_vectors(&orbits);
+    }
+    eliminated(group, side)
+}
+
+fn eliminated(group: &Group, side: Side) -> Vec<Vector> {
     let equations = group.generators().iter().flat_map(|g| {
         let m = g.to_rational();
         match side {
@@ -132,6 +141,23 @@ fn fixed_space(group: &Group, side: Side) -> Vec<Vector> {
         }
     });
     linear::null_space(equations, group.shape().len())
+}
+
+/// One vector of ones, or minus ones, for each orbit that does not cancel itself: the very vectors that elimination would find,
+/// by the last entry of their orbit, which is positive.
+fn orbit_vectors(orbits: &Orbits) -> Vec<Vector> {
+    let mut members: Vec<Vec<usize>> =
+        orbits.members().into_iter().filter(|m| !orbits.is_cancelled(orbits.orbit(m[0]))).collect();
+    members.sort_by_key(|members| members.iter().copied().max());
+    let vector = |members: &Vec<usize>| {
+        let mut vector = vec![IBig::ZERO; orbits.len()];
+        let last = members.iter().copied().max().is_some_and(|entry| orbits.is_reversed(entry));
+        for &entry in members {
+            vector[entry] = if orbits.is_reversed(entry) == last { IBig::ONE } else { IBig::NEG_ONE };
+        }
+        vector
+    };
+    members.iter().map(vector).collect()
 }
 
 /// Rows whose null space is the left fixed space of one action: (Tᵀ - I) w = 0.
@@ -197,6 +223,25 @@ mod tests {
 
     fn group(shape: &str, text: &str) -> Group {
         candidates(&shape.parse().unwrap(), [text]).unwrap().remove(0)
+    }
+
+    #[test]
+    fn orbits_give_the_vectors_that_elimination_gives() {
+        let cases = [
+            ("3x3x3", "rot90(1,2)"),
+            ("3x3x3", "join(rot90(1,2),permute(0))"),
+            ("10", "join(swap(0;0,2),swap(0;2,4),swap(0;1,9))"),
+            ("4x4", "nodes(0,1)"),
+            ("4", "negate"),
+            ("5", "generators([[1,2,-0,3,4]])"),
+            ("5", "generators([[2,-1,0,4,-3]])"),
+        ];
+        for (shape, text) in cases {
+            let group = group(shape, text);
+            for side in [Side::Left, Side::Right] {
+                assert_eq!(fixed_space(&group, side), eliminated(&group, side), "{text} on {shape}");
+            }
+        }
     }
 
     #[test]

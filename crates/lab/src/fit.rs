@@ -162,7 +162,8 @@ impl FitConfig {
         }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses settings that no fit can have.
+    pub fn check(&self) -> Result<()> {
         if self.lambda >= 0.0 && self.lambda.is_finite() {
             return Ok(());
         }
