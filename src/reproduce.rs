@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
 use invar_lab::reproduce::{self, Experiment, ImageTables, ScreenTables, SequenceTables};
@@ -75,6 +75,8 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
 /// Appendix A needs no records: it is done before a record would be of use.
 fn appendix(args: &ReproduceArgs) -> Result<ExitCode> {
     let table = reproduce::appendix_a(5)?;
+    let failed = || format!("cannot create {}", args.results.display());
+    std::fs::create_dir_all(&args.results).with_context(failed)?;
     write(args, "appendix", &table)?;
     if args.json {
         output::json(&[table])?;
