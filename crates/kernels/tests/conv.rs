@@ -4,7 +4,7 @@ mod support;
 
 use invar_kernels::{ConvShape, Error, Workspace, conv};
 use proptest::prelude::*;
-use support::{assert_close, backward, forward, random, workspaces};
+use support::{assert_rounded, backward, forward, random, workspaces};
 
 /// Checks the three products and the gradient of the bias at every level.
 fn check(shape: &ConvShape, seed: u64) {
@@ -12,26 +12,31 @@ fn check(shape: &ConvShape, seed: u64) {
     let w = random(shape.weights_len(), seed + 1);
     let bias = random(shape.outputs, seed + 2);
     let dy = random(shape.output_len(), seed + 3);
-    let expected_y = forward(shape, &x, &w, &bias);
-    let (expected_dx, expected_dw) = backward(shape, &x, &w, &dy);
-    let mut expected_db = vec![0.0; shape.outputs];
-    dy.iter().enumerate().for_each(|(at, dy)| expected_db[at % shape.outputs] += f64::from(*dy));
+    let expected = definition(shape, &x, &w, &bias, &dy);
+    // The size of what was added up, which rounding errors are a part of.
+    let [x_size, w_size, bias_size, dy_size] =
+        [&x, &w, &bias, &dy].map(|values| values.iter().map(|v| v.abs()).collect::<Vec<_>>());
+    let sizes = definition(shape, &x_size, &w_size, &bias_size, &dy_size);
     for mut workspace in workspaces() {
-        let level = workspace.level();
         // Results start as rubbish: every entry must be written.
-        let mut y = vec![f32::NAN; shape.output_len()];
+        let [mut y, mut dx, mut dw, mut db] = sizes.each_ref().map(|size| vec![f32::NAN; size.len()]);
         conv::forward(shape, &x, &w, Some(&bias), &mut y, &mut workspace).unwrap();
-        assert_close(&format!("{shape}, {level}: y"), &y, &expected_y, 2e-5);
-        let mut dx = vec![f32::NAN; shape.input_len()];
         conv::backward_input(shape, &dy, &w, &mut dx, &mut workspace).unwrap();
-        assert_close(&format!("{shape}, {level}: dx"), &dx, &expected_dx, 2e-5);
-        let mut dw = vec![f32::NAN; shape.weights_len()];
         conv::backward_weights(shape, &x, &dy, &mut dw, &mut workspace).unwrap();
-        assert_close(&format!("{shape}, {level}: dw"), &dw, &expected_dw, 2e-5);
-        let mut db = vec![f32::NAN; shape.outputs];
         conv::backward_bias(shape, &dy, &mut db, &mut workspace).unwrap();
-        assert_close(&format!("{shape}, {level}: db"), &db, &expected_db, 2e-5);
+        for (at, (name, found)) in [("y", y), ("dx", dx), ("dw", dw), ("db", db)].into_iter().enumerate() {
+            let what = format!("{shape}, {}: {name}", workspace.level());
+            assert_rounded(&what, &found, &expected[at], &sizes[at]);
+        }
     }
+}
+
+/// y, dx, dw and db in double precision.
+fn definition(shape: &ConvShape, x: &[f32], w: &[f32], bias: &[f32], dy: &[f32]) -> [Vec<f64>; 4] {
+    let (dx, dw) = backward(shape, x, w, dy);
+    let mut db = vec![0.0; shape.outputs];
+    dy.iter().enumerate().for_each(|(at, dy)| db[at % shape.outputs] += f64::from(*dy));
+    [forward(shape, x, w, bias), dx, dw, db]
 }
 
 /// Many small shapes, and a few large ones.

@@ -115,7 +115,17 @@ pub(crate) fn normalise(
     }
 }
 
-/// Asserts that numbers agree up to a part of the size of the terms that were added.
+/// Asserts that sums are right up to rounding, given the sums of the absolute values of their terms.
+#[track_caller]
+pub(crate) fn assert_rounded(what: &str, found: &[f32], expected: &[f64], sizes: &[f64]) {
+    assert_eq!(found.len(), expected.len(), "{what}: length");
+    for (at, ((found, expected), size)) in found.iter().zip(expected).zip(sizes).enumerate() {
+        let error = (f64::from(*found) - expected).abs();
+        assert!(error <= 5e-7 * size, "{what}: entry {at} is {found}, expected {expected}");
+    }
+}
+
+/// Asserts that numbers agree up to a part of their size, or of 1 if that is larger.
 #[track_caller]
 pub(crate) fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len(), "{what}: length");
