@@ -248,7 +248,7 @@ mod tests {
     fn left_and_right_differ_for_a_sheared_swap() {
         // A swap seen through the shear S = [[1,1],[0,1]]: T = S P S⁻¹ = [[1,0],[1,-1]].
         let sheared = group("2", "generators([[[1,0],[1,-1]]])");
-        let one = |v: i64| dashu_int::IBig::from(v);
+        let one = |v: i64| IBig::from(v);
         assert_eq!(right_fixed_space(&sheared), vec![vec![one(2), one(1)]]);
         assert_eq!(left_fixed_space(&sheared), vec![vec![one(1), one(0)]]);
         // R = (I + T) / 2.
