@@ -56,7 +56,5 @@ fn prepare_fits(threads: Option<usize>) -> usize {
         }
         STOP.stop();
     });
-    // The matrices are small: splitting one product over cores costs more than it gains.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
     threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1)
 }

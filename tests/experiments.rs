@@ -168,7 +168,8 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["train"], "required");
     refused(&["reproduce", "sequences", "--budget", "huge"], "unknown budget `huge`");
     refused(&["reproduce", "everything"], "invalid value 'everything'");
-    refused(&["train", "mnist34"], "for images run `invar reproduce images`");
+    refused(&["train", "mnist34", "--invariant", "rot"], "rot");
+    refused(&["train", "sum", "--invariant", "color"], "left out with sequences and graphs");
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn bench_prints_one_json_line() {
     let folder = tempfile::tempdir().unwrap();
     let (out, _) = expect(folder.path(), &["bench", "sequences", "--seconds", "0.2"], 0);
     let line: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(line["workload"], "sequences:table");
+    assert_eq!(line["workload"], "sequences");
     assert!(line["rate"].as_f64().unwrap() > 1.0);
     assert!(expect(folder.path(), &["tasks"], 0).0.contains("even_minus_odd"));
     assert!(expect(folder.path(), &["tasks", "--json"], 0).0.contains("\"in_paper\": true"));

@@ -36,6 +36,7 @@ mod tile;
 pub mod layout;
 
 pub mod conv;
+pub mod fibre;
 pub mod norm;
 pub mod pool;
 
@@ -43,6 +44,7 @@ mod optimiser;
 
 pub use conv::ConvShape;
 pub use error::{Error, Result};
+pub use fibre::FibreShape;
 pub use layout::ImageShape;
 pub use level::{ENVIRONMENT, Level};
 pub use norm::{Activation, Affine, AffineGradients, Moments, NormShape};

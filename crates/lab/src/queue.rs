@@ -26,8 +26,8 @@ impl Stop {
 
 /// Runs jobs on `threads` threads and hands every result to `collect`, on the calling thread, as it comes.
 ///
-/// Each fit is sequential: the matrices are small, so one fit per core beats one fit on all cores. `collect` returning an
-/// error stops the rest.
+/// Each job is sequential, whatever it calls: one fit per core beats one fit on all cores. `collect` returning an error stops
+/// the rest.
 pub fn run<J: Sync, R: Send, E>(
     jobs: &[J],
     threads: usize,
@@ -43,6 +43,8 @@ pub fn run<J: Sync, R: Send, E>(
             let sender = sender.clone();
             let (next, failed, work) = (&next, &failed, &work);
             scope.spawn(move || {
+                // Parallel code inside a job finds a crew of one, this thread. It cannot be refused: the thread is new.
+                let _crew = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
                 loop {
                     let k = next.fetch_add(1, Ordering::Relaxed);
                     if k >= jobs.len() || failed.load(Ordering::Relaxed) || stop.is_stopped() {
@@ -88,6 +90,22 @@ mod tests {
             .unwrap();
             assert!(results.iter().enumerate().all(|(k, r)| *r == k * k));
         }
+    }
+
+    #[test]
+    fn parallel_code_inside_a_job_stays_on_its_thread() {
+        use rayon::prelude::*;
+        let work = |_: &usize| {
+            let own = std::thread::current().id();
+            (0..1000).into_par_iter().all(|_| std::thread::current().id() == own)
+        };
+        let mut calm = 0;
+        let collect = |_, stayed: bool| -> Result<(), ()> {
+            calm += usize::from(stayed);
+            Ok(())
+        };
+        run(&[0, 1, 2], 2, &Stop::new(), work, collect).unwrap();
+        assert_eq!(calm, 3);
     }
 
     #[test]

@@ -2,26 +2,116 @@
 
 use burn::tensor::Device;
 use invar_algebra::{Lattice, Options, Shape, candidates};
-use invar_nn::{Bases, CgFeedForwardConfig, Dataset, Extras, Init, Network, Stepper, TrainConfig, rng};
+use invar_nn::{
+    Bases, CgFeedForwardConfig, CnnConfig, Dataset, Depth, Extras, Filters, ImageGroups, Init, Inputs, LiftConfig, Network,
+    Optimizer, Stepper, Targets, TrainConfig, rng,
+};
 use rand::Rng as _;
 
 use crate::error::Result;
 
 const POSITIONS: usize = 10;
-const BATCH: usize = 128;
+const SEQUENCES: usize = 128;
 
-/// One training step of the published CG sequence network: batch 128, ten positions, Adam, mean squared error. Each call
-/// takes a step and returns the loss before it.
-pub fn sequence_step() -> Result<impl FnMut() -> Result<f64>> {
+const IMAGE: [usize; 3] = [3, 28, 28];
+const IMAGES: usize = 64;
+const CLASSES: usize = 10;
+
+/// A network and data to time one step of training on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// The published CG sequence network: ten positions, batch 128, Adam, mean squared error.
+    Sequences,
+    /// The VGG of six convolutions with ordinary filters: 3x28x28, batch 64, SGD with momentum, cross entropy.
+    Images,
+    /// The same with CG-invariant filters.
+    ImagesCg,
+    /// The p4m network 8-16-16-32 with its CG head.
+    Lift,
+}
+
+impl Workload {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Images, Self::ImagesCg, Self::Lift, Self::Sequences];
+
+    /// The name that results go by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequences => "sequences",
+            Self::Images => "images",
+            Self::ImagesCg => "images_cg",
+            Self::Lift => "lift",
+        }
+    }
+
+    /// What is counted, and how many of it a step does.
+    pub fn unit(self) -> (&'static str, usize) {
+        match self {
+            Self::Sequences => ("steps/s", 1),
+            Self::Images | Self::ImagesCg | Self::Lift => ("images/s", IMAGES),
+        }
+    }
+
+    /// A function that takes a step at each call and returns the loss before it.
+    pub fn step(self) -> Result<impl FnMut() -> Result<f64>> {
+        let (network, data, optimizer) = match self {
+            Self::Sequences => (sequence_network()?, sequences()?, Optimizer::Adam { learning_rate: 1e-3 }),
+            Self::Images | Self::ImagesCg | Self::Lift => {
+                (self.image_network()?, images()?, Optimizer::Sgd { learning_rate: 1e-2, momentum: 0.9 })
+            }
+        };
+        let rows: Vec<usize> = (0..data.len()).collect();
+        let mut stepper = Stepper::new(network, &TrainConfig { optimizer, ..TrainConfig::default() })?;
+        Ok(move || Ok(stepper.step(&data, &rows, optimizer.learning_rate(), Extras::default())?.loss))
+    }
+
+    fn image_network(self) -> Result<Network> {
+        let groups = candidates(&Shape::new(&[3, 3, 3])?, ["rot90(1,2)", "flip(1)", "permute(0)"])?;
+        let (groups, mut init) = (ImageGroups::new(&groups)?, Init::new(0, &Device::flex()));
+        if self == Self::Lift {
+            let config = LiftConfig::new(CLASSES);
+            return Ok(config.init(&config.lattices(&groups)?, &mut init)?.into());
+        }
+        let filters = if self == Self::ImagesCg { Filters::Cg { imposed: None } } else { Filters::Plain };
+        let config = CnnConfig { depth: Depth::Reference, filters, dropout: 0.0, ..CnnConfig::new(CLASSES) };
+        Ok(config.init(Some(&config.lattices(&groups)?), &mut init)?.into())
+    }
+}
+
+fn sequence_network() -> Result<Network> {
     let shape = Shape::new(&[POSITIONS])?;
     let lattice = Lattice::new(candidates(&shape, ["swaps(0)"])?, &Options::default())?;
     let mut init = Init::new(0, &Device::flex());
-    let network = Network::Cg(CgFeedForwardConfig::tokens(100).init(&Bases::of(&lattice), &mut init)?);
+    Ok(Network::Cg(CgFeedForwardConfig::tokens(100).init(&Bases::of(&lattice), &mut init)?))
+}
+
+fn sequences() -> Result<Dataset> {
     let mut rng = rng(0, 0);
-    let tokens: Vec<i32> = (0..POSITIONS * BATCH).map(|_| rng.random_range(1..100)).collect();
+    let tokens: Vec<i32> = (0..POSITIONS * SEQUENCES).map(|_| rng.random_range(1..100)).collect();
     let targets = tokens.chunks(POSITIONS).map(|row| row.iter().sum::<i32>() as f32 / 100.0).collect();
-    let data = Dataset::sequences(POSITIONS, tokens, targets)?;
-    let rows: Vec<usize> = (0..BATCH).collect();
-    let mut stepper = Stepper::new(network, &TrainConfig::default())?;
-    Ok(move || Ok(stepper.step(&data, &rows, 1e-3, Extras::default())?.loss))
+    Ok(Dataset::sequences(POSITIONS, tokens, targets)?)
+}
+
+fn images() -> Result<Dataset> {
+    let mut rng = rng(0, 0);
+    let [channels, height, width] = IMAGE;
+    let values = (0..IMAGES * channels * height * width).map(|_| rng.random_range(0..=255)).collect();
+    let inputs = Inputs::Images { channels, height, width, values };
+    let labels = (0..IMAGES).map(|i| i % CLASSES).collect();
+    Ok(Dataset::new(inputs, Targets::Classes { count: CLASSES, labels })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_learns() {
+        for workload in Workload::ALL {
+            let mut step = workload.step().unwrap();
+            let first = step().unwrap();
+            let last = (0..4).map(|_| step().unwrap()).last().unwrap();
+            assert!(last < first, "{}: {first} {last}", workload.name());
+        }
+    }
 }

@@ -12,50 +12,67 @@ const EPSILON: f64 = 1e-5;
 /// How far a running statistic moves towards that of a batch.
 const MOMENTUM: f64 = 0.1;
 
-/// y = max(0, gamma (x - mean) / sqrt(variance + epsilon) + beta), per channel.
+/// y = max(0, gamma (x - mean) / sqrt(variance + epsilon) + beta), per feature: a channel, or neighbouring channels that share
+/// everything, such as the directions of a group convolution, which would else differ by more than a turn.
 ///
 /// In training mean and variance are those of the batch, and the [`Pass`] takes them along; in evaluation they are the
 /// running ones. These are ordinary parameters that no gradient reaches: a copy of a model keeps the statistics of that
 /// moment, as it keeps the weights.
 #[derive(Module, Debug)]
 pub struct BatchNorm {
-    /// Scale, `[channels]`.
+    /// Scale, `[features]`.
     pub gamma: Param<Tensor<1>>,
-    /// Shift, `[channels]`.
+    /// Shift, `[features]`.
     pub beta: Param<Tensor<1>>,
-    /// Running mean, `[channels]`; not trained.
+    /// Running mean, `[features]`; not trained.
     pub mean: Param<Tensor<1>>,
-    /// Running variance, `[channels]`; not trained.
+    /// Running variance, `[features]`; not trained.
     pub variance: Param<Tensor<1>>,
+    /// Channels of a feature.
+    #[module(skip)]
+    fibre: usize,
 }
 
 impl BatchNorm {
     /// The identity up to the ReLU: scale 1, shift 0, statistics 0 and 1.
-    pub fn new(channels: usize, init: &Init) -> Result<Self> {
-        if channels == 0 {
-            return Err(Error::setting("channels", "at least 1", channels));
+    pub fn new(features: usize, init: &Init) -> Result<Self> {
+        if features == 0 {
+            return Err(Error::setting("features", "at least 1", features));
         }
         Ok(Self {
-            gamma: init.filled(1.0, [channels]),
-            beta: init.filled(0.0, [channels]),
-            mean: init.fixed(vec![0.0; channels], [channels]),
-            variance: init.fixed(vec![1.0; channels], [channels]),
+            gamma: init.filled(1.0, [features]),
+            beta: init.filled(0.0, [features]),
+            mean: init.fixed(vec![0.0; features], [features]),
+            variance: init.fixed(vec![1.0; features], [features]),
+            fibre: 1,
         })
+    }
+
+    /// The same with `fibre` channels per feature.
+    #[must_use]
+    pub fn shared_by(self, fibre: usize) -> Self {
+        Self { fibre, ..self }
+    }
+
+    /// Channels of a feature.
+    pub fn fibre(&self) -> usize {
+        self.fibre
     }
 
     /// Norm, ReLU, and max pooling when there is a window.
     ///
     /// # Shapes
-    /// - input: `[batch, channels, height, width]`
+    /// - input: `[batch, height, width, features * fibre]`
     /// - output: the same, height and width smaller by the window
     pub fn forward(&self, x: Tensor<4>, window: Option<Window>, pass: &mut Pass) -> Tensor<4> {
         let (gamma, beta) = (self.gamma.val(), self.beta.val());
         if !pass.is_training() {
-            return kernels::norm_relu_pool(x, gamma, beta, self.mean.val(), self.variance.val(), EPSILON, window);
+            let (mean, variance) = (self.mean.val(), self.variance.val());
+            return kernels::norm_relu_pool(x, gamma, beta, mean, variance, self.fibre, EPSILON, window);
         }
-        let [batch, _, height, width] = x.dims();
-        let count = batch * height * width;
-        let normed = kernels::norm_relu_pool_train(x, gamma, beta, EPSILON, window);
+        let [batch, height, width, _] = x.dims();
+        let count = batch * height * width * self.fibre;
+        let normed = kernels::norm_relu_pool_train(x, gamma, beta, self.fibre, EPSILON, window);
         // The variance of a sample underestimates that of its source.
         let unbiased = if count > 1 { count as f64 / (count as f64 - 1.0) } else { 1.0 };
         pass.observe(&self.mean, normed.mean);
@@ -114,7 +131,7 @@ mod tests {
     fn training_uses_the_batch_and_moves_the_running_statistics() {
         let device = Device::flex().autodiff();
         let norm = BatchNorm::new(1, &Init::new(0, &device)).unwrap();
-        let x = Tensor::<4>::from_floats([[[[1.0, 3.0]]], [[[5.0, 7.0]]]], &device);
+        let x = Tensor::<4>::from_floats([[[[1.0], [3.0]]], [[[5.0], [7.0]]]], &device);
         let mut pass = Pass::train(rng(0, 0));
         // Mean 4, variance 5: (-3, -1, 1, 3) / sqrt 5 behind the ReLU.
         let y = values(norm.forward(x.clone(), None, &mut pass));

@@ -21,10 +21,9 @@ impl Conv2d {
         Ok(Self { filters: init.uniform([outputs, inputs, side, side], bound(inputs * side * side)) })
     }
 
-    /// `[batch, inputs, height, width]` to `[batch, outputs, height, width]`.
+    /// `[batch, height, width, inputs]` to `[batch, height, width, outputs]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let side = self.filters.dims()[3];
-        kernels::conv2d(x, self.filters.val(), side / 2)
+        kernels::conv2d(x, self.filters.val())
     }
 }
 
@@ -75,9 +74,9 @@ impl CgConv2d {
         filters.reshape([outputs, self.inputs, self.side, self.side])
     }
 
-    /// `[batch, inputs, height, width]` to `[batch, outputs, height, width]`.
+    /// `[batch, height, width, inputs]` to `[batch, height, width, outputs]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        kernels::conv2d(x, self.filters(), self.side / 2)
+        kernels::conv2d(x, self.filters())
     }
 
     /// The same layer as an ordinary convolution, bases multiplied out.

@@ -66,8 +66,8 @@ fn folded_equals_unfolded() {
     let mut init = Init::new(3, &Device::flex());
     for (layer, inputs) in [(groups.first_layer().unwrap(), 3), (groups.later_layer().unwrap(), 5)] {
         let conv = CgConv2d::new(layer.bases(), None, inputs, 3, 4, &mut init).unwrap();
-        let x = init.normal([2, inputs, 6, 6], 1.0).val();
-        assert_eq!(conv.forward(x.clone()).dims(), [2, 4, 6, 6]);
+        let x = init.normal([2, 6, 6, inputs], 1.0).val();
+        assert_eq!(conv.forward(x.clone()).dims(), [2, 6, 6, 4]);
         assert!(gap(conv.forward(x.clone()), conv.fold().forward(x)) < 1e-6);
         assert_eq!(crate::trained(&conv), crate::trained(&conv.fold()));
     }
@@ -102,8 +102,8 @@ fn gradients_match_finite_differences() {
     let groups = groups();
     for (layer, inputs) in [(groups.first_layer().unwrap(), 3), (groups.later_layer().unwrap(), 2)] {
         let conv = CgConv2d::new(layer.bases(), None, inputs, 3, 2, &mut Init::new(5, &device)).unwrap();
-        let x = Init::new(6, &device).normal([2, inputs, 4, 4], 1.0).val().detach();
-        let goal = Init::new(7, &device).normal([2, 2, 4, 4], 1.0).val().detach();
+        let x = Init::new(6, &device).normal([2, 4, 4, inputs], 1.0).val().detach();
+        let goal = Init::new(7, &device).normal([2, 4, 4, 2], 1.0).val().detach();
         let loss = |conv: &CgConv2d| (conv.forward(x.clone()) * goal.clone()).sum() + conv.filters().square().sum();
         let grads = loss(&conv).backward();
         let gradient = read(&conv.weights.coefficients.val().grad(&grads).unwrap()).unwrap();

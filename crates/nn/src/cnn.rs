@@ -181,6 +181,7 @@ impl CnnConfig {
     }
 
     fn check(&self) -> Result<()> {
+        kernels::check()?;
         check_dropout(self.dropout)?;
         if !(self.width > 0.0 && self.width.is_finite()) {
             return Err(Error::setting("width", "a positive number", self.width));
@@ -222,7 +223,7 @@ struct ConvBlock {
 
 impl ConvBlock {
     fn forward(&self, x: Tensor<4>, pass: &mut Pass) -> Tensor<4> {
-        let [_, _, height, width] = x.dims();
+        let [_, height, width, _] = x.dims();
         let window = self.pool.and_then(|pool| pool.window([height, width]));
         let x = match &self.conv {
             Conv::Plain(conv) => conv.forward(x),
@@ -269,6 +270,7 @@ impl Model for Cnn {
         if self.config.filters == Filters::P4m {
             x = x.sum_dim(1);
         }
+        let mut x = kernels::channels_last(x);
         for block in &self.blocks {
             x = block.forward(x, pass);
         }

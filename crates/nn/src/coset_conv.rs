@@ -39,11 +39,9 @@ impl CosetConv2d {
         expand(self.filters.val(), &self.from, self.inputs)
     }
 
-    /// `[batch, inputs, height, width]` to `[batch, outputs, height, width]`.
+    /// `[batch, height, width, inputs]` to `[batch, height, width, outputs]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let filters = self.expanded();
-        let side = filters.dims()[3];
-        kernels::group_max(kernels::conv2d(x, filters, side / 2), SYMMETRIES)
+        kernels::fibre_max(kernels::conv2d(x, self.expanded()), SYMMETRIES)
     }
 }
 
@@ -63,12 +61,12 @@ mod tests {
             let conv = CosetConv2d::new(2, side, 4, &mut init).unwrap();
             assert_eq!(conv.expanded().dims(), [32, 2, side, side]);
             for size in [6, 7] {
-                let x = init.normal([3, 2, size, size], 1.0).val();
+                let x = init.normal([3, size, size, 2], 1.0).val();
                 let y = conv.forward(x.clone());
-                let turn = |x: Tensor<4>| x.swap_dims(2, 3).flip([3]);
+                let turn = |x: Tensor<4>| x.swap_dims(1, 2).flip([2]);
                 assert!(gap(conv.forward(turn(x.clone())), turn(y.clone())) < 1e-5);
-                assert!(gap(conv.forward(x.clone().flip([2])), y.clone().flip([2])) < 1e-5);
-                assert!(gap(conv.forward(x.clone()), y.clone().flip([2])) > 1e-2);
+                assert!(gap(conv.forward(x.clone().flip([1])), y.clone().flip([1])) < 1e-5);
+                assert!(gap(conv.forward(x.clone()), y.clone().flip([1])) > 1e-2);
             }
         }
     }

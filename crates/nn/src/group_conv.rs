@@ -7,13 +7,12 @@
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 
-use crate::batch_norm::BatchNorm;
 use crate::cg_conv::check_sizes;
 use crate::cg_weights::{CgWeights, bound};
 use crate::directions::{SYMMETRIES, expand, from_directions, from_points, rows, square};
-use crate::kernels::{self, Window};
+use crate::kernels;
 use crate::lattices::LayerLattice;
-use crate::{Error, Init, Pass, Result};
+use crate::{Error, Init, Result};
 
 /// From an image to one answer per direction: y_g(p) = sum over q of psi(g^-1 q) x(p + q).
 ///
@@ -48,11 +47,9 @@ impl LiftConv2d {
         expand(filters.reshape([area, channels * outputs]), &self.from, channels)
     }
 
-    /// `[batch, channels, height, width]` to `[batch, outputs * 8, height, width]`.
+    /// `[batch, height, width, channels]` to `[batch, height, width, outputs * 8]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let filters = self.expanded();
-        let side = filters.dims()[3];
-        kernels::conv2d(x, filters, side / 2)
+        kernels::conv2d(x, self.expanded())
     }
 }
 
@@ -87,11 +84,9 @@ impl GroupConv2d {
         turned.permute([4, 0, 3, 1, 2]).reshape([outputs * SYMMETRIES, inputs * SYMMETRIES, side, side])
     }
 
-    /// `[batch, inputs * 8, height, width]` to `[batch, outputs * 8, height, width]`.
+    /// `[batch, height, width, inputs * 8]` to `[batch, height, width, outputs * 8]`.
     pub fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let filters = self.expanded();
-        let side = filters.dims()[3];
-        kernels::conv2d(x, filters, side / 2)
+        kernels::conv2d(x, self.expanded())
     }
 }
 
@@ -103,29 +98,11 @@ fn directions(side: usize) -> Result<crate::Elements> {
     square(side)
 }
 
-/// Batch norm, ReLU and pooling with parameters and statistics shared by the eight directions of a channel: else the
-/// directions would differ by more than a turn.
-///
-/// # Shapes
-/// - x: `[batch, channels * 8, height, width]`
-pub(crate) fn shared_norm(norm: &BatchNorm, x: Tensor<4>, window: Option<Window>, pass: &mut Pass) -> Tensor<4> {
-    let [batch, channels, height, width] = x.dims();
-    // Directions lie one below the other, as one tall image; windows that tile each of them tile the whole.
-    let tiles = |w: &Window| w.size == w.stride && height.is_multiple_of(w.size[0]);
-    let fused = window.filter(tiles);
-    let x = x.reshape([batch, channels / SYMMETRIES, SYMMETRIES * height, width]);
-    let x = norm.forward(x, fused, pass);
-    let [_, _, rows, width] = x.dims();
-    let x = x.reshape([batch, channels, rows / SYMMETRIES, width]);
-    match window {
-        Some(window) if fused.is_none() => kernels::max_pool(x, window),
-        _ => x,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Pass;
+    use crate::batch_norm::BatchNorm;
     use crate::image_groups::ImageGroups;
     use burn::tensor::Device;
     use invar_algebra::{Permutation, Shape, candidates};
@@ -133,21 +110,21 @@ mod tests {
     /// Moves an image by an element of the square's symmetries; `side` fits the image.
     fn moved(x: Tensor<4>, element: &Permutation) -> Tensor<4> {
         let dims = x.dims();
-        let [batch, channels, side, _] = dims;
+        let [batch, side, _, channels] = dims;
         let from: Vec<i32> = element.inverse().images().iter().map(|p| *p as i32).collect();
         let index = rows(&from, &x.device());
-        x.reshape([batch, channels, side * side]).select(2, index).reshape(dims)
+        x.reshape([batch, side * side, channels]).select(1, index).reshape(dims)
     }
 
     /// What the answers become: each direction moves in the plane, and to direction h g.
     fn moved_answers(y: Tensor<4>, number: usize, side: usize) -> Tensor<4> {
-        let [batch, channels, _, _] = y.dims();
+        let [batch, _, _, channels] = y.dims();
         let (small, large) = (square(3).unwrap(), square(side).unwrap());
         let left = small.left(&small.list()[number]).unwrap().inverse();
         let from: Vec<i32> = (0..channels).map(|c| (c / 8 * 8 + left.image(c % 8)) as i32).collect();
         let index = rows(&from, &y.device());
-        assert_eq!(y.dims(), [batch, channels, side, side]);
-        moved(y.select(1, index), &large.list()[number])
+        assert_eq!(y.dims(), [batch, side, side, channels]);
+        moved(y.select(3, index), &large.list()[number])
     }
 
     fn gap(a: Tensor<4>, b: Tensor<4>) -> f32 {
@@ -162,13 +139,13 @@ mod tests {
         let lift = LiftConv2d::new(&groups.channel_layer().unwrap(), None, 3, 2, &mut init).unwrap();
         let next = GroupConv2d::new(2, 3, 3, &mut init).unwrap();
         assert_eq!(next.expanded().dims(), [24, 16, 3, 3]);
-        let norm = BatchNorm::new(2, &init).unwrap();
+        let norm = BatchNorm::new(2, &init).unwrap().shared_by(8);
         for side in [4, 5, 6] {
             let elements = square(side).unwrap();
-            let x = init.normal([2, 3, side, side], 1.0).val();
+            let x = init.normal([2, side, side, 3], 1.0).val();
             let (y, z) = (lift.forward(x.clone()), next.forward(lift.forward(x.clone())));
             let train = || Pass::train(crate::rng(0, 0));
-            let normed = |y: Tensor<4>| shared_norm(&norm, y, None, &mut train());
+            let normed = |y: Tensor<4>| norm.forward(y, None, &mut train());
             for (number, element) in elements.list().iter().enumerate() {
                 let turned = lift.forward(moved(x.clone(), element));
                 assert!(gap(turned.clone(), moved_answers(y.clone(), number, side)) < 1e-5);
@@ -176,20 +153,6 @@ mod tests {
                 assert!(gap(normed(turned), moved_answers(normed(y.clone()), number, side)) < 1e-5);
                 assert_eq!(gap(moved_answers(z.clone(), number, side), z.clone()) < 1e-5, element.is_identity());
             }
-        }
-    }
-
-    #[test]
-    fn pooling_is_the_same_fused_or_not() {
-        let mut init = Init::new(3, &Device::flex());
-        let norm = BatchNorm::new(2, &init).unwrap();
-        for (side, size) in [(6, 2), (7, 3)] {
-            let window = Window { size: [size; 2], stride: [2, 2] };
-            let x = init.normal([2, 16, side, side], 1.0).val();
-            let whole = shared_norm(&norm, x.clone(), Some(window), &mut Pass::evaluate());
-            let steps = kernels::max_pool(shared_norm(&norm, x, None, &mut Pass::evaluate()), window);
-            assert_eq!(whole.dims(), [2, 16, 3, 3]);
-            assert!(gap(whole, steps) < 1e-6);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::batch_norm::BatchNorm;
 use crate::cg_head::{CgHead, CgHeadConfig};
 use crate::cnn::Pool;
 use crate::directions::{SYMMETRIES, square};
-use crate::group_conv::{GroupConv2d, LiftConv2d, shared_norm};
+use crate::group_conv::{GroupConv2d, LiftConv2d};
 use crate::image_groups::ImageGroups;
 use crate::kernels;
 use crate::lattices::Lattices;
@@ -72,6 +72,7 @@ impl LiftConfig {
 
     /// Draws the network on the lattices of [`LiftConfig::lattices`].
     pub fn init(&self, lattices: &Lattices, init: &mut Init) -> Result<Lift> {
+        kernels::check()?;
         let [channels, directions] = lattices.layers() else {
             return Err(Error::shape("lattices of a lifted network", 2, lattices.layers().len()));
         };
@@ -87,11 +88,11 @@ impl LiftConfig {
         };
         let imposed = self.imposed.as_ref().map(|set| channels.invariant_basis(set)).transpose()?;
         let entry = LiftConv2d::new(channels, imposed.as_deref(), SIDE, first, init)?;
-        let mut norms = vec![BatchNorm::new(first, init)?];
+        let mut norms = vec![BatchNorm::new(first, init)?.shared_by(SYMMETRIES)];
         let (mut convs, mut inputs) = (Vec::new(), first);
         for &outputs in rest {
             convs.push(GroupConv2d::new(inputs, SIDE, outputs, init)?);
-            norms.push(BatchNorm::new(outputs, init)?);
+            norms.push(BatchNorm::new(outputs, init)?.shared_by(SYMMETRIES));
             inputs = outputs;
         }
         let head = self.head.init(directions, self.imposed.as_ref(), inputs, self.outputs, init)?;
@@ -114,11 +115,11 @@ pub struct Lift {
 impl Lift {
     /// The equivariant features, `[batch, 8, channels]`: moving the image by h moves them from direction g to h g.
     fn features(&self, x: Tensor<4>, pass: &mut Pass) -> Tensor<3> {
-        let mut x = self.entry.forward(x);
+        let mut x = self.entry.forward(kernels::channels_last(x));
         for (i, norm) in self.norms.iter().enumerate() {
-            let [_, _, height, width] = x.dims();
+            let [_, height, width, _] = x.dims();
             let window = if i < POOLED { Pool::Symmetric.window([height, width]) } else { None };
-            x = shared_norm(norm, x, window, pass);
+            x = norm.forward(x, window, pass);
             if let Some(conv) = self.convs.get(i) {
                 x = conv.forward(x);
             }

@@ -44,6 +44,13 @@ impl Affine<'_> {
     }
 }
 
+/// The statistics of a batch.
+pub fn moments(shape: &NormShape, x: &[f32], moments: &mut Moments, workspace: &mut Workspace) -> Result<()> {
+    shape.check_input("moments of a batch", ("x", x))?;
+    moments.compute(shape, x, workspace);
+    Ok(())
+}
+
 /// Normalises with the statistics of this batch, which are written to `moments`.
 pub fn forward_training(
     shape: &NormShape,
@@ -56,12 +63,10 @@ pub fn forward_training(
     shape.check("batch norm", ("x", x), ("y", y))?;
     affine.check("batch norm", shape)?;
     moments.compute(shape, x, workspace);
-    let coefficients = Coefficients::fill(&mut workspace.coefficients, shape, affine, moments);
-    forward::apply(workspace.arch, shape, &coefficients, x, y);
-    Ok(())
+    forward_evaluation(shape, affine, moments, x, y, workspace)
 }
 
-/// Normalises with given statistics, such as a running average over training.
+/// Normalises with given statistics: those of [`moments`], or a running average over training.
 pub fn forward_evaluation(
     shape: &NormShape,
     affine: &Affine<'_>,

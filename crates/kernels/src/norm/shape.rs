@@ -66,11 +66,15 @@ impl NormShape {
     }
 
     pub(super) fn check(&self, operation: &'static str, x: (&'static str, &[f32]), y: (&'static str, &[f32])) -> Result<()> {
+        self.check_input(operation, x)?;
+        check_length(operation, y.0, y.1, self.output_len())
+    }
+
+    pub(super) fn check_input(&self, operation: &'static str, (name, x): (&'static str, &[f32])) -> Result<()> {
         if self.count() == 0 {
             return Err(Error::Shape { shape: self.to_string(), reason: "there is nothing to average over" });
         }
-        check_length(operation, x.0, x.1, self.input_len())?;
-        check_length(operation, y.0, y.1, self.output_len())
+        check_length(operation, name, x, self.input_len())
     }
 }
 

@@ -1,14 +1,19 @@
-//! Convolution of stride 1.
+//! Convolution of stride 1 that keeps the size.
 
-use burn::tensor::ops::ConvOptions;
-use burn::tensor::{Tensor, module};
+use burn::backend::Dispatch;
+use burn::tensor::Tensor;
 
-/// Convolves with zeros around the image; an odd filter of side k with `padding` (k - 1) / 2 keeps the size.
+use super::{Operations, has_kernels, reference};
+
+/// Convolves with zeros around the image; the side k of a filter is odd.
 ///
 /// # Shapes
-/// - x: `[batch, inputs, height, width]`
+/// - x: `[batch, height, width, inputs]`
 /// - filters: `[outputs, inputs, k, k]`
-/// - output: `[batch, outputs, height + 2 padding - k + 1, width + 2 padding - k + 1]`
-pub fn conv2d(x: Tensor<4>, filters: Tensor<4>, padding: usize) -> Tensor<4> {
-    module::conv2d(x, filters, None, ConvOptions::new([1, 1], [padding, padding], [1, 1], 1))
+/// - output: `[batch, height, width, outputs]`
+pub fn conv2d(x: Tensor<4>, filters: Tensor<4>) -> Tensor<4> {
+    if !has_kernels(&x.device()) {
+        return reference::conv2d(x, filters);
+    }
+    Tensor::from_dispatch(Dispatch::convolve(x.into_dispatch(), filters.into_dispatch()))
 }

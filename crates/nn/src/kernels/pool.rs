@@ -1,7 +1,9 @@
-//! Pooling over space.
+//! Pooling over space and over directions.
 
-use burn::tensor::ops::MaxPoolOptions;
-use burn::tensor::{Tensor, module};
+use burn::backend::Dispatch;
+use burn::tensor::Tensor;
+
+use super::{Operations, has_kernels, reference};
 
 /// Sides of a pooling window; windows start at every `stride`-th row and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,28 +14,34 @@ pub struct Window {
     pub stride: [usize; 2],
 }
 
-/// The largest value of each window that fits into the image, `[batch, channels, height', width']`.
+/// The largest value of each window that fits into the image, `[batch, height', width', channels]`.
 pub fn max_pool(x: Tensor<4>, window: Window) -> Tensor<4> {
-    let Window { size, stride } = window;
-    let padding = [(0, 0), (0, 0)];
-    module::max_pool2d(x, MaxPoolOptions { kernel_size: size, stride, padding, dilation: [1, 1], ceil_mode: false })
+    // Windows that a kernel does not do on the way are those of small images: seven and three pixels wide.
+    reference::max_pool(x, window)
 }
 
 /// Sum over space, `[batch, channels]`.
 pub fn sum_pool(x: Tensor<4>) -> Tensor<2> {
-    let [batch, channels, height, width] = x.dims();
-    x.reshape([batch, channels, height * width]).sum_dim(2).reshape([batch, channels])
+    pool(x, 1.0)
 }
 
 /// Mean over space, `[batch, channels]`.
 pub fn mean_pool(x: Tensor<4>) -> Tensor<2> {
-    let [_, _, height, width] = x.dims();
-    sum_pool(x).div_scalar((height * width) as f64)
+    let [_, height, width, _] = x.dims();
+    pool(x, 1.0 / (height * width) as f32)
 }
 
-/// The largest of every `size` neighbouring channels, `[batch, channels / size, height, width]`.
-pub fn group_max(x: Tensor<4>, size: usize) -> Tensor<4> {
-    let [batch, channels, height, width] = x.dims();
-    let groups = channels / size;
-    x.reshape([batch, groups, size, height * width]).max_dim(2).reshape([batch, groups, height, width])
+fn pool(x: Tensor<4>, factor: f32) -> Tensor<2> {
+    if !has_kernels(&x.device()) {
+        return reference::sum_pool(x).mul_scalar(factor);
+    }
+    Tensor::from_dispatch(Dispatch::pool_space(x.into_dispatch(), factor))
+}
+
+/// The largest of every `fibre` neighbouring channels, `[batch, height, width, channels / fibre]`.
+pub fn fibre_max(x: Tensor<4>, fibre: usize) -> Tensor<4> {
+    if !has_kernels(&x.device()) {
+        return reference::fibre_max(x, fibre);
+    }
+    Tensor::from_dispatch(Dispatch::pool_fibre(x.into_dispatch(), fibre))
 }

@@ -1,0 +1,127 @@
+//! Every kernel against the backend's own operations, outputs and gradients, over random shapes. `INVAR_SIMD` chooses the
+//! instruction set; the checks of the project run this with each.
+
+use burn::tensor::{Device, Tensor};
+use proptest::prelude::*;
+
+use super::*;
+use crate::Init;
+
+fn draw<const D: usize>(seed: u64, shape: [usize; D]) -> Tensor<D> {
+    Init::new(seed, &Device::flex()).normal(shape, 1.0).val().detach()
+}
+
+/// The same entries on another device.
+fn on<const D: usize>(x: &Tensor<D>, device: &Device) -> Tensor<D> {
+    Tensor::from_data(x.to_data(), device)
+}
+
+/// Largest difference, relative to the largest entry.
+fn gap<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
+    assert_eq!(a.dims(), b.dims());
+    let size: f32 = b.clone().abs().max().into_scalar();
+    let gap: f32 = (a - b).abs().max().into_scalar();
+    gap / size.max(1e-3)
+}
+
+/// Sums are long: a thousand terms lose three digits of seven.
+const CLOSE: f32 = 2e-4;
+
+/// Outputs and all gradients of a function agree with those of another.
+fn agree<const D: usize>(
+    inputs: &[Tensor<4>],
+    vectors: &[Tensor<1>],
+    one: impl Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>,
+    other: impl Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>,
+) {
+    let device = Device::flex().autodiff();
+    let mut seen: Vec<(Tensor<D>, Vec<Tensor<4>>, Vec<Tensor<1>>)> = Vec::new();
+    let functions: [&dyn Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>; 2] = [&one, &other];
+    for function in functions {
+        let tracked: Vec<_> = inputs.iter().map(|x| on(x, &device).require_grad()).collect();
+        let vectors: Vec<_> = vectors.iter().map(|x| on(x, &device).require_grad()).collect();
+        let y = function(&tracked, &vectors);
+        let weights = on(&draw(99, y.dims()), &device);
+        let grads = (y.clone() * weights).sum().backward();
+        let images = tracked.iter().map(|x| x.grad(&grads).expect("a gradient")).collect();
+        let rows = vectors.iter().map(|x| x.grad(&grads).expect("a gradient")).collect();
+        seen.push((y.inner(), images, rows));
+    }
+    let (y2, images2, rows2) = seen.pop().expect("two");
+    let (y1, images1, rows1) = seen.pop().expect("two");
+    assert!(gap(y1, y2) < CLOSE, "outputs");
+    for (k, (a, b)) in images1.into_iter().zip(images2).enumerate() {
+        assert!(gap(a, b) < CLOSE, "gradient of image {k}");
+    }
+    for (k, (a, b)) in rows1.into_iter().zip(rows2).enumerate() {
+        assert!(gap(a, b) < CLOSE, "gradient of vector {k}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn convolution(batch in 1usize..4, height in 1usize..9, width in 1usize..9, inputs in 1usize..131, outputs in 1usize..131,
+                   reach in 0usize..3, seed in 0u64..1000) {
+        let (x, w) = (draw(seed, [batch, height, width, inputs]), draw(seed + 1, [outputs, inputs, 2 * reach + 1, 2 * reach + 1]));
+        agree(&[x, w], &[], |t, _| conv2d(t[0].clone(), t[1].clone()), |t, _| reference::conv2d(t[0].clone(), t[1].clone()));
+    }
+
+    #[test]
+    fn norm(batch in 1usize..4, height in 2usize..9, width in 2usize..9, features in 1usize..40, fibre in 1usize..9,
+            pool in 0usize..4, seed in 0u64..1000) {
+        let x = draw(seed, [batch, height, width, features * fibre]).mul_scalar(2.0).add_scalar(0.7);
+        let vectors = [draw(seed + 1, [features]), draw(seed + 2, [features])];
+        let size = pool.clamp(1, height.min(width));
+        let window = (pool > 0).then_some(Window { size: [size; 2], stride: [size.min(2); 2] });
+        agree(
+            &[x], &vectors,
+            |t, v| norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
+            |t, v| reference::norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
+        );
+    }
+
+    #[test]
+    fn statistics_and_evaluation(batch in 1usize..4, side in 2usize..9, features in 1usize..40, fibre in 1usize..9, seed in 0u64..1000) {
+        let x = draw(seed, [batch, side, side, features * fibre]).add_scalar(3.0);
+        for (a, b) in moments(x.clone(), fibre).into_iter().zip(reference::moments(x.clone(), fibre)) {
+            prop_assert!(gap(a, b) < CLOSE);
+        }
+        let [gamma, beta, mean] = [1, 2, 3].map(|k| draw(seed + k, [features]));
+        let variance = draw(seed + 4, [features]).square().add_scalar(0.1);
+        let window = Some(Window { size: [2, 2], stride: [2, 2] });
+        let [kernel, own] = [norm_relu_pool, reference::norm_relu_pool].map(|f| {
+            f(x.clone(), gamma.clone(), beta.clone(), mean.clone(), variance.clone(), fibre, 1e-5, window)
+        });
+        prop_assert!(gap(kernel, own) < CLOSE);
+    }
+
+    #[test]
+    fn pooling(batch in 1usize..4, height in 1usize..9, width in 1usize..9, groups in 1usize..20, fibre in 1usize..9, seed in 0u64..1000) {
+        let x = [draw(seed, [batch, height, width, groups * fibre])];
+        agree(&x, &[], |t, _| sum_pool(t[0].clone()), |t, _| reference::sum_pool(t[0].clone()));
+        let area = (height * width) as f32;
+        agree(&x, &[], |t, _| mean_pool(t[0].clone()), |t, _| reference::sum_pool(t[0].clone()).div_scalar(area));
+        agree(&x, &[], |t, _| fibre_max(t[0].clone(), fibre), |t, _| reference::fibre_max(t[0].clone(), fibre));
+    }
+}
+
+#[test]
+fn a_second_step_reuses_buffers_and_gives_the_same() {
+    let device = Device::flex().autodiff();
+    let x = on(&draw(1, [8, 14, 14, 16]), &device);
+    let w = on(&draw(2, [32, 16, 3, 3]), &device).require_grad();
+    let (gamma, beta) = (Tensor::<1>::ones([32], &device), Tensor::<1>::zeros([32], &device));
+    let step = || {
+        let y = conv2d(x.clone(), w.clone());
+        let normed = norm_relu_pool_train(y, gamma.clone(), beta.clone(), 1, 1e-5, None);
+        let y = conv2d(normed.output, on(&draw(3, [8, 32, 3, 3]), &device));
+        let grads = sum_pool(y).square().sum().backward();
+        w.grad(&grads).expect("a gradient").into_data().try_to_vec::<f32>().unwrap()
+    };
+    let first = step();
+    for _ in 0..3 {
+        assert_eq!(first, step());
+    }
+}
