@@ -201,6 +201,10 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) examples: Option<usize>,
 
+    /// For image tasks, what the label ignores: none, color, "rot,vflip" or "rot,color,vflip" [default: rot,vflip].
+    #[arg(long, value_name = "GROUPS")]
+    pub(crate) invariant: Option<String>,
+
     /// Positions of a sequence, or nodes of a graph.
     #[arg(long, value_name = "N")]
     pub(crate) length: Option<usize>,
@@ -269,6 +273,8 @@ pub(crate) enum ReproduceArg {
     AppendixA,
     /// The learner `screen` on sequences and graphs, beside the paper's figures.
     ScreenSequences,
+    /// The learner `screen` on images with the lifted network, beside the paper's figures.
+    ScreenImages,
 }
 
 /// Arguments of `invar tasks`.
@@ -323,21 +329,34 @@ pub(crate) struct ShowArgs {
 
 /// Arguments of `invar bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  invar bench sequences --seconds 5")]
+#[command(
+    after_help = "Examples:\n  invar bench                                 all of them\n  invar bench images lift --seconds 5 --threads 2"
+)]
 pub(crate) struct BenchArgs {
-    /// What to measure.
-    #[arg(value_enum, default_value = "sequences")]
-    pub(crate) workload: WorkloadArg,
+    /// What to measure; without any, everything.
+    #[arg(value_enum)]
+    pub(crate) workloads: Vec<WorkloadArg>,
 
-    /// For how long.
+    /// For how long each.
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
     pub(crate) seconds: f64,
+
+    /// Threads of a step; all cores without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
 }
 
 /// What can be measured.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum WorkloadArg {
-    /// One training step of the CG sequence network, batch 128.
+    /// The VGG of six convolutions on 3x28x28, batch 64.
+    Images,
+    /// The same with CG-invariant filters.
+    #[value(name = "images_cg")]
+    ImagesCg,
+    /// The p4m network 8-16-16-32, batch 64.
+    Lift,
+    /// The CG sequence network, batch 128.
     Sequences,
 }
 

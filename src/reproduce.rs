@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, ImageTables, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, ScreenTables, SequenceTables};
 use invar_lab::screen::ScreenRecord;
 use invar_lab::table::Table;
 
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::Sequences => Box::new(SequenceTables(args.budget)),
         ReproduceArg::Images => Box::new(ImageTables { budget: args.budget, over_lambda: false }),
         ReproduceArg::ImagesLambda => Box::new(ImageTables { budget: args.budget, over_lambda: true }),
-        ReproduceArg::ScreenSequences => return screens(args),
+        ReproduceArg::ScreenSequences => return screens(args, Field::Sequences),
+        ReproduceArg::ScreenImages => return screens(args, Field::Images),
     };
     let name = experiment.name();
     let path = args.results.join(format!("{name}.jsonl"));
@@ -31,8 +32,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
 }
 
 /// The tables of the learner `screen`.
-fn screens(args: &ReproduceArgs) -> Result<ExitCode> {
-    let tables = ScreenTables(args.budget);
+fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
+    let tables = ScreenTables { budget: args.budget, field };
     let path = args.results.join(format!("{}.jsonl", tables.name()));
     let records: Vec<ScreenRecord> = if args.tables_only {
         Records::read(&path)?
@@ -65,7 +66,8 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
         line(&format!("{count} in {folder}/{name}.jsonl; tables in {folder}/{name}-*"))?;
     }
     if missing > 0 {
-        let what = if args.what == ReproduceArg::ScreenSequences { "screen" } else { "fit" };
+        let screens = matches!(args.what, ReproduceArg::ScreenSequences | ReproduceArg::ScreenImages);
+        let what = if screens { "screen" } else { "fit" };
         let missing = output::count(missing, what);
         anstream::eprintln!("{missing} still missing; what was finished is recorded, run without --tables-only to go on");
     }

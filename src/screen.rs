@@ -46,7 +46,7 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
 }
 
 fn config(args: &TrainArgs, data: Data) -> ScreenConfig {
-    let defaults = Settings::default();
+    let defaults = if matches!(data, Data::Images(_)) { Settings::images() } else { Settings::default() };
     let epochs = args.epochs.unwrap_or(defaults.epochs);
     // Refits are as much shorter as by default.
     let refit_epochs = (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs);

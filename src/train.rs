@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Result, anyhow};
-use invar_lab::cgreg::{self, LAMBDAS};
+use invar_lab::cgreg::{self, IMAGE_LAMBDAS, LAMBDAS};
 use invar_lab::fit::{FitConfig, Method, USED};
+use invar_lab::networks::Backbone;
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
 use invar_nn::{End, Head, PenaltyConfig, Proxy, Schedule, Size};
+use invar_tasks::Invariant;
 use serde::Serialize;
 
 use crate::cli::{HeadArg, MethodArg, PenaltyArg, ScheduleArg, TrainArgs};
@@ -21,6 +23,9 @@ use crate::reproduce::bar;
 const SHOWN: usize = 12;
 const EPOCHS: usize = 150;
 const RATE: f64 = 1e-3;
+/// Images have many more steps to an epoch.
+const IMAGE_EPOCHS: usize = 6;
+const IMAGE_RATE: f64 = 4e-3;
 
 #[derive(Serialize)]
 struct Answer {
@@ -73,9 +78,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
 
 /// Refuses options that the method does not have: ignoring them would answer another question.
 pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
+    refuse_for(&format!("--method {method}"), given)
+}
+
+fn refuse_for<const N: usize>(what: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
     match given.into_iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(invar_lab::Error::Setting { name, expected: format!("left out with --method {method}"), got: "given".into() })
+            Err(invar_lab::Error::Setting { name, expected: format!("left out with {what}"), got: "given".into() })
         }
         None => Ok(()),
     }
@@ -83,9 +92,14 @@ pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str
 
 fn data(args: &TrainArgs) -> Result<Data> {
     let mut data = Data::by_name(&args.task)?;
-    if let Data::Images(images) = data {
-        let expected = "a task on sequences or graphs; for images run `invar reproduce images`".into();
-        return Err(invar_lab::Error::Setting { name: "task", expected, got: images.task.name().into() }.into());
+    if let Data::Images(images) = &mut data {
+        refuse_for("images", [("--length", args.length.is_some())])?;
+        images.invariant = match &args.invariant {
+            Some(name) => Invariant::by_name(name).map_err(invar_lab::Error::from)?,
+            None => Invariant::RotVflip,
+        };
+    } else {
+        refuse_for("sequences and graphs", [("--invariant", args.invariant.is_some())])?;
     }
     if let Some(examples) = args.examples {
         data.set_examples(examples);
@@ -112,20 +126,26 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         HeadArg::Hidden => Head::Hidden,
         HeadArg::Affine => Head::Affine,
     };
-    let schedule = match args.schedule.unwrap_or(ScheduleArg::Constant) {
+    let images = matches!(data, Data::Images(_));
+    let own = if images { ScheduleArg::OneCycle } else { ScheduleArg::Constant };
+    let schedule = match args.schedule.unwrap_or(own) {
         ScheduleArg::Constant => Schedule::Constant,
         ScheduleArg::OneCycle => Schedule::OneCycle,
     };
-    let epochs = args.epochs.unwrap_or(EPOCHS);
+    let (epochs, rate) = if images { (IMAGE_EPOCHS, IMAGE_RATE) } else { (EPOCHS, RATE) };
+    let epochs = args.epochs.unwrap_or(epochs);
     let base = |method: Method| FitConfig {
         penalty,
         head,
-        learning_rate: args.rate.unwrap_or(RATE),
+        learning_rate: args.rate.unwrap_or(rate),
         max_epochs: epochs,
         seed: args.seed,
+        // A plain network of about as many weights.
+        backbone: images.then_some(if method == Method::Plain { Backbone::small() } else { Backbone::Lift }),
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
-    let lambdas = args.lambda.map_or_else(|| LAMBDAS.to_vec(), |lambda| vec![lambda]);
+    let all = if images { IMAGE_LAMBDAS.to_vec() } else { LAMBDAS.to_vec() };
+    let lambdas = args.lambda.map_or(all, |lambda| vec![lambda]);
     let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });
     grid.chain([base(Method::Plain)]).collect()
 }

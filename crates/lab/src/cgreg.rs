@@ -5,6 +5,8 @@ use crate::stats::Mean;
 
 /// Strengths tried on sequences.
 pub const LAMBDAS: [f64; 6] = [0.0, 0.1, 1.0, 2.0, 10.0, 100.0];
+/// Strengths tried on images: the paper's table stops at 10.
+pub const IMAGE_LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
 /// Learning rates tried for every model.
 pub const LEARNING_RATES: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// How far below the best validation accuracy a stronger penalty may fall: 5 points.

@@ -1,6 +1,7 @@
 //! From the settings of a fit to its network.
 
 use burn::tensor::Device;
+use invar_algebra::GroupSet;
 use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
@@ -31,6 +32,13 @@ pub enum Backbone {
     Lift,
 }
 
+impl Backbone {
+    /// A plain network with about as many weights as the lifted one.
+    pub fn small() -> Self {
+        Self::Patch { depth: Depth::Reference, width: 0.25, pool: Pool::default() }
+    }
+}
+
 impl Default for Backbone {
     fn default() -> Self {
         Self::Patch { depth: Depth::default(), width: 1.0, pool: Pool::default() }
@@ -44,24 +52,31 @@ pub(crate) struct Built {
 }
 
 impl FitConfig {
-    /// Draws the network.
+    /// Draws the network; the oracle's with the true symmetry imposed.
     pub(crate) fn build(&self, problem: &Problem, device: &Device) -> Result<Built> {
+        let imposed = (self.method == Method::Oracle).then_some(&problem.symmetry);
+        self.build_with(problem, imposed, device)
+    }
+
+    /// Draws the network, CG layers confined to weights that are invariant to the candidates in `imposed`.
+    pub(crate) fn build_with(&self, problem: &Problem, imposed: Option<&GroupSet>, device: &Device) -> Result<Built> {
         let mut init = Init::new(self.seed, device);
         match self.data {
-            Data::Images(_) => self.image_network(problem, &mut init),
-            Data::Sequences(_) | Data::Graphs(_) => Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None }),
+            Data::Images(_) => self.image_network(problem, imposed, &mut init),
+            Data::Sequences(_) | Data::Graphs(_) => {
+                Ok(Built { network: self.feed_forward(problem, imposed, &mut init)?, lattices: None })
+            }
         }
     }
 
     /// Networks for sequences and arrays.
-    fn feed_forward(&self, problem: &Problem, init: &mut Init) -> Result<Network> {
+    fn feed_forward(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Network> {
         let outputs = problem.train.outputs();
         let length = problem.lattice.shape().side(0);
         let tokens = || problem.vocabulary.ok_or_else(|| self.unfit("cgreg, oracle, plain or augmented, which take arrays"));
         Ok(match self.method {
-            Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, init)?),
-            Method::Oracle => {
-                let imposed = Some(problem.invariant_basis(&problem.symmetry)?);
+            Method::Cgreg | Method::Oracle => {
+                let imposed = imposed.map(|set| problem.invariant_basis(set)).transpose()?;
                 Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, init)?)
             }
             Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(init)?),
@@ -83,9 +98,9 @@ impl FitConfig {
     }
 
     /// Networks for images: the candidates act on patches, which is where the first layer meets them.
-    fn image_network(&self, problem: &Problem, init: &mut Init) -> Result<Built> {
+    fn image_network(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
         let groups = ImageGroups::new(problem.groups())?;
-        let imposed = (self.method == Method::Oracle).then(|| problem.symmetry.clone());
+        let imposed = imposed.cloned();
         let outputs = problem.train.outputs();
         let (network, lattices) = match self.backbone.unwrap_or_default() {
             Backbone::Patch { depth, width, pool } => {
@@ -118,6 +133,28 @@ impl FitConfig {
 }
 
 impl Built {
+    /// The network confined to weights that are invariant to a set of candidates, as near as can be to `network`.
+    pub(crate) fn impose(&self, network: Network, set: &GroupSet, problem: &Problem) -> Result<Network> {
+        use invar_nn::Model as _;
+        if let Some(lattices) = &self.lattices {
+            return Ok(lattices.impose(network, set)?);
+        }
+        let mut network = network;
+        let vectors = problem.invariant_basis(set)?;
+        for weights in network.cg_layers_mut() {
+            *weights = weights.clone().impose(&vectors)?;
+        }
+        Ok(network)
+    }
+
+    /// cl(M): every candidate that the network with M imposed is invariant to anyway.
+    pub(crate) fn closure(&self, set: &GroupSet, problem: &Problem) -> Result<GroupSet> {
+        match &self.lattices {
+            Some(lattices) => Ok(lattices.closure(set)?),
+            None => Ok(problem.lattice.closure(set)?),
+        }
+    }
+
     /// The Reynolds operators of each CG layer.
     pub(crate) fn reynolds(&self, problem: &Problem) -> Vec<Reynolds> {
         self.lattices.as_ref().map_or_else(|| vec![problem.reynolds.clone()], Lattices::reynolds)

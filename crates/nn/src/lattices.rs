@@ -134,6 +134,25 @@ impl Lattices {
         Ok(kept)
     }
 
+    /// cl(M), M = `set`: every candidate that a network with M imposed is invariant to anyway. Those are the ones that no layer
+    /// loses anything to.
+    pub fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        let ranks = |set: &GroupSet| -> Result<Vec<usize>> {
+            self.layers.iter().map(|layer| Ok(layer.invariant_basis(set)?.len())).collect()
+        };
+        let own = ranks(set)?;
+        let mut closed = set.clone();
+        for candidate in 0..self.candidates {
+            if !set.contains(candidate) {
+                let with: GroupSet = set.iter().chain([candidate]).collect();
+                if ranks(&with)? == own {
+                    closed = closed.iter().chain([candidate]).collect();
+                }
+            }
+        }
+        Ok(closed)
+    }
+
     /// The network with the weights of every layer projected exactly onto Bt(M), M = `set`.
     pub fn snap<M: Model>(&self, mut model: M, set: &GroupSet) -> Result<M> {
         let weights = model.cg_layers_mut();
@@ -182,6 +201,26 @@ mod tests {
             let kept: Vec<bool> = lattices.kept(&model, 1e-9).unwrap().into_iter().map(|k| k.0).collect();
             assert_eq!(kept, [false, true, false, false, true, false]);
         }
+    }
+
+    #[test]
+    fn the_closure_is_that_of_the_lattice_and_smaller_where_directions_are_told_apart() {
+        let shape: Shape = "4".parse().unwrap();
+        let groups = candidates(&shape, ["swaps(0)"]).unwrap();
+        let lattice = Lattice::new(groups.clone(), &Options::default()).unwrap();
+        let lattices = Lattices::single(&groups).unwrap();
+        for set in [vec![], vec![0], vec![0, 1], vec![0, 5], vec![0, 1, 2]] {
+            let set: GroupSet = set.into_iter().collect();
+            assert_eq!(lattices.closure(&set).unwrap(), lattice.closure(&set).unwrap());
+        }
+        // Filters of side 3 that may be turned may be mirrored too; eight directions tell the two apart.
+        let patch: Shape = "3x3x3".parse().unwrap();
+        let groups = crate::ImageGroups::new(&candidates(&patch, ["rot90(1,2)", "flip(1)"]).unwrap()).unwrap();
+        let turned: GroupSet = [0].into_iter().collect();
+        let filters = Lattices::new(2, vec![groups.first_layer().unwrap()]).unwrap();
+        assert_eq!(filters.closure(&turned).unwrap(), GroupSet::full(2));
+        let lifted = crate::LiftConfig::new(2).lattices(&groups).unwrap();
+        assert_eq!(lifted.closure(&turned).unwrap(), turned);
     }
 
     #[test]

@@ -6,15 +6,13 @@ use invar_tasks::{ImageTask, Images, Invariant};
 use super::budget::Budget;
 use super::experiment::{self, Cell, Experiment, extrapolation};
 use super::{figures_note, printed};
-use crate::cgreg::LEARNING_RATES;
+use crate::cgreg::{IMAGE_LAMBDAS, LEARNING_RATES};
 use crate::fit::{Descent, FitConfig, Method};
 use crate::networks::Backbone;
 use crate::problem::Data;
 use crate::record::Record;
 use crate::table::{Cell as Figure, Row, Table};
 
-/// Strengths tried on images: the paper's table stops at 10.
-const LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
 /// As in Table 1, from nothing to everything.
 const ROWS: [Invariant; 4] = [Invariant::None, Invariant::Color, Invariant::RotVflip, Invariant::RotColorVflip];
 const METHODS: [Method; 4] = [Method::Plain, Method::Cgreg, Method::Oracle, Method::GInvariant];
@@ -42,7 +40,7 @@ impl ImageTables {
     }
 
     fn lambdas(self) -> &'static [f64] {
-        if self.budget == Budget::Smoke { &[0.0, 10.0] } else { &LAMBDAS }
+        if self.budget == Budget::Smoke { &[0.0, 10.0] } else { &IMAGE_LAMBDAS }
     }
 
     fn data(self, task: ImageTask, invariant: Invariant) -> Data {

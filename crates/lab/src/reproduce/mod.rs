@@ -12,7 +12,7 @@ pub use appendix_a::appendix_a;
 pub use budget::Budget;
 pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
-pub use screen::ScreenTables;
+pub use screen::{Field, ScreenTables};
 pub use sequences::SequenceTables;
 
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! The learner `screen` on the paper's sequence tasks, and on tasks that no affine function can do, beside the paper's figures.
 
 use invar_nn::Head;
-use invar_tasks::{GraphTask, Graphs, SequenceTask, Sequences, Sizes};
+use invar_tasks::{GraphTask, Graphs, ImageTask, Images, Invariant, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
 use super::printed;
@@ -24,48 +24,99 @@ const SEQUENCES: [SequenceTask; 7] = [
     SequenceTask::ThirdPlusLarge,
 ];
 const GRAPHS: [GraphTask; 2] = [GraphTask::Edges, GraphTask::Degree];
+/// As in Table 1, from nothing to everything.
+const ROWS: [Invariant; 4] = [Invariant::None, Invariant::Color, Invariant::RotVflip, Invariant::RotColorVflip];
 
 /// Every screen answers to both: within the tolerance, and strictly.
 const RULES: [Rule; 2] = [Rule { tolerance: 5.0, strict: false }, Rule { tolerance: 5.0, strict: true }];
 
+/// On which tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Sequences and graphs, with the CG feedforward network.
+    Sequences,
+    /// Images, with the lifted network.
+    Images,
+}
+
 /// The tables of the learner `screen` on a budget.
 #[derive(Debug, Clone, Copy)]
-pub struct ScreenTables(pub Budget);
+pub struct ScreenTables {
+    /// How much to run.
+    pub budget: Budget,
+    /// On which tasks.
+    pub field: Field,
+}
 
 impl ScreenTables {
     /// The name of its files.
     pub fn name(self) -> String {
-        format!("screen-sequences-{}", self.0.name())
+        let field = match self.field {
+            Field::Sequences => "sequences",
+            Field::Images => "images",
+        };
+        format!("screen-{field}-{}", self.budget.name())
     }
 
-    fn data(self) -> impl Iterator<Item = Data> {
-        let (examples, test) = self.0.examples();
-        let sizes = Sizes { examples, test, ..Sizes::default() };
-        let sequences = SEQUENCES.into_iter().map(move |task| Data::Sequences(Sequences { sizes, ..Sequences::new(task) }));
-        let graphs = GRAPHS.into_iter().map(move |task| Data::Graphs(Graphs { sizes, ..Graphs::new(task) }));
-        sequences.chain(graphs)
+    fn data(self) -> Vec<Data> {
+        match self.field {
+            Field::Sequences => {
+                let (examples, test) = self.budget.examples();
+                let sizes = Sizes { examples, test, ..Sizes::default() };
+                let sequences = SEQUENCES.into_iter().map(|task| Data::Sequences(Sequences { sizes, ..Sequences::new(task) }));
+                let graphs = GRAPHS.into_iter().map(|task| Data::Graphs(Graphs { sizes, ..Graphs::new(task) }));
+                sequences.chain(graphs).collect()
+            }
+            Field::Images => {
+                let image = |task: ImageTask, invariant: Invariant| {
+                    let (count, test_count) = match (self.budget, task) {
+                        (Budget::Smoke, _) => (Some(200), Some(100)),
+                        (Budget::Quick, _) => (Some(3_000), None),
+                        (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
+                        (Budget::Standard | Budget::Paper, _) => (None, None),
+                    };
+                    Data::Images(Images { invariant, count, test_count, ..Images::new(task) })
+                };
+                let (tasks, rows): (&[ImageTask], &[Invariant]) = match self.budget {
+                    // Few images cannot show 48 classes in every split.
+                    Budget::Smoke => (&[ImageTask::Mnist34], &ROWS[2..]),
+                    Budget::Quick => (&[ImageTask::Mnist34], &ROWS),
+                    Budget::Standard | Budget::Paper => (&[ImageTask::Mnist34, ImageTask::Mnist], &ROWS),
+                };
+                tasks.iter().flat_map(|&task| rows.iter().map(move |&invariant| image(task, invariant))).collect()
+            }
+        }
     }
 
-    fn seeds(self) -> u64 {
-        match self.0 {
-            Budget::Smoke | Budget::Quick => 1,
-            Budget::Standard | Budget::Paper => 5,
+    /// Seeds; for images folds.
+    fn repeats(self) -> u64 {
+        match (self.budget, self.field) {
+            (Budget::Paper, _) | (Budget::Standard, Field::Sequences) => 5,
+            _ => 1,
         }
     }
 
     fn settings(self) -> Settings {
-        let all = Settings::default();
-        match self.0 {
-            Budget::Smoke => Settings { epochs: 3, refit_epochs: 2, starts: 1, ..all },
-            Budget::Quick => Settings { epochs: 150, refit_epochs: 20, starts: 2, ..all },
-            Budget::Standard | Budget::Paper => all,
+        match (self.field, self.budget) {
+            (Field::Sequences, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() },
+            (Field::Sequences, Budget::Quick) => Settings { epochs: 150, refit_epochs: 20, starts: 2, ..Settings::default() },
+            (Field::Sequences, _) => Settings::default(),
+            (Field::Images, Budget::Smoke) => Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() },
+            (Field::Images, Budget::Quick) => Settings { starts: 1, ..Settings::images() },
+            (Field::Images, _) => Settings::images(),
         }
     }
 
     /// Every screen; all tasks of a seed before the next seed, so that a run that is cut short has the most to show.
     pub fn configs(self) -> Vec<ScreenConfig> {
-        let config = |seed: u64, data| ScreenConfig { data, settings: self.settings(), rules: RULES.to_vec(), seed };
-        (0..self.seeds()).flat_map(|seed| self.data().map(move |data| config(seed, data))).collect()
+        let config = |repeat: u64, data: Data| {
+            let (data, seed) = match data {
+                Data::Images(images) => (Data::Images(Images { fold: repeat as usize, ..images }), 0),
+                data => (data, repeat),
+            };
+            ScreenConfig { data, settings: self.settings(), rules: RULES.to_vec(), seed }
+        };
+        (0..self.repeats()).flat_map(|repeat| self.data().into_iter().map(move |data| config(repeat, data))).collect()
     }
 
     /// Screens that the tables need and that are not recorded.
@@ -106,7 +157,11 @@ impl ScreenTables {
 
     /// The records of a task, by seed.
     fn of(self, records: &[ScreenRecord], data: Data) -> Vec<&ScreenRecord> {
-        let wanted = self.configs().into_iter().filter(|config| config.data == data);
+        let same = |other: Data| match (data, other) {
+            (Data::Images(one), Data::Images(other)) => one == Images { fold: one.fold, ..other },
+            (one, other) => one == other,
+        };
+        let wanted = self.configs().into_iter().filter(|config| same(config.data));
         wanted.filter_map(|config| records.iter().find(|record| record.config == config)).collect()
     }
 
@@ -131,20 +186,22 @@ impl ScreenTables {
                 let is_true = |record: &&&ScreenRecord| record.answers[k].kept == record.truth;
                 format!("{} of {}", found.iter().filter(is_true).count(), found.len())
             };
-            Row { labels: vec![data.name().into(), truth(0), truth(1)], cells }
+            Row { labels: vec![label(data), truth(0), truth(1)], cells }
         };
-        let columns =
-            ["hidden head", "simplest head", "strict, hidden", "strict, simplest", "oracle, hidden", "plain FF", "chance"];
-        let figures = "Extrapolation accuracy in percent, mean ± half width of the 95 % interval over seeds; in brackets the \
+        let columns = ["hidden head", "simplest head", "strict, hidden", "strict, simplest", "oracle, hidden", "plain", "chance"];
+        let figures = "Extrapolation accuracy in percent, mean ± half width of the 95 % interval over repeats; in brackets the \
             paper's CG-reg. Truth found: in how many screens the kept symmetries are exactly those that hold, at a tolerance of 5 \
-            points and in strict mode. Hidden head: the network of the paper; simplest head: the affine one where it is not \
+            points and in strict mode. Hidden head: on sequences the network of the paper; simplest head: the affine one where it is not \
             significantly worse on validation data. Oracle: the truth imposed.";
         Table {
             name: "extrapolation".into(),
-            title: "The learner screen on sequences and graphs".into(),
+            title: match self.field {
+                Field::Sequences => "The learner screen on sequences and graphs".into(),
+                Field::Images => "The learner screen on images".into(),
+            },
             labels: ["task", "truth found", "strict"].map(Into::into).to_vec(),
             columns: columns.map(Into::into).to_vec(),
-            rows: self.data().map(row).collect(),
+            rows: self.data().into_iter().map(row).collect(),
             notes: vec![self.describe(), figures.into()],
         }
     }
@@ -159,31 +216,38 @@ impl ScreenTables {
             let cheapest = (0..means.len()).filter(|&g| !holds(g)).map(|g| means[g]).min_by(|a, b| a.mean.total_cmp(&b.mean));
             let detectable: Vec<f64> = found.iter().map(|record| record.detectable / 100.0).collect();
             let cell = |ours: Option<Mean>| Cell { ours, ..Cell::default() };
-            Row {
-                labels: vec![data.name().into()],
-                cells: vec![cell(dearest), cell(cheapest), Cell::of(&detectable, None, false)],
-            }
+            Row { labels: vec![label(data)], cells: vec![cell(dearest), cell(cheapest), Cell::of(&detectable, None, false)] }
         };
-        let note = "Points of validation accuracy, mean ± half width of the 95 % interval over seeds, of the candidate whose mean \
+        let note = "Points of validation accuracy, mean ± half width of the 95 % interval over repeats, of the candidate whose mean \
             cost is highest among those that hold, and lowest among those that do not. Fits given up early overstate their cost.";
         Table {
             name: "costs".into(),
             title: "What it costs to impose one symmetry".into(),
             labels: vec!["task".into()],
             columns: ["dearest that holds", "cheapest that does not", "detectable"].map(Into::into).to_vec(),
-            rows: self.data().map(row).collect(),
+            rows: self.data().into_iter().map(row).collect(),
             notes: vec![self.describe(), note.into()],
         }
     }
 
     fn describe(self) -> String {
         let Settings { epochs, refit_epochs, starts, learning_rate, .. } = self.settings();
+        let last = self.repeats() - 1;
+        let (repeats, examples) = match (self.field, self.budget) {
+            (Field::Sequences, budget) => {
+                (format!("seeds 0 to {last}"), format!("{} training and validation examples", budget.examples().0))
+            }
+            (Field::Images, Budget::Smoke) => (format!("folds 0 to {last}"), "200 images".into()),
+            (Field::Images, Budget::Quick) => (format!("folds 0 to {last}"), "3,000 images".into()),
+            (Field::Images, Budget::Standard) => {
+                (format!("folds 0 to {last}"), "MNIST-34 in full, 12,000 images of MNIST".into())
+            }
+            (Field::Images, Budget::Paper) => (format!("folds 0 to {last}"), "all images".into()),
+        };
         format!(
-            "Budget {}: seeds 0 to {}, {} training and validation examples; {epochs} epochs from fresh weights, {refit_epochs} of \
+            "Budget {}: {repeats}, {examples}; {epochs} epochs from fresh weights, {refit_epochs} of \
              a refit, one-cycle learning rate with a peak of {learning_rate}, best of {starts} starts by validation loss.",
-            self.0.name(),
-            self.seeds() - 1,
-            self.0.examples().0
+            self.budget.name()
         )
     }
 }
@@ -192,9 +256,19 @@ fn shares(records: &[&ScreenRecord], value: impl Fn(&ScreenRecord) -> Option<f64
     records.iter().filter_map(|record| value(record)).collect()
 }
 
+fn label(data: Data) -> String {
+    match data {
+        Data::Images(images) => format!("{}, invariant to {}", images.task.name(), images.invariant.name()),
+        data => data.name().into(),
+    }
+}
+
 fn paper(data: Data) -> Option<(f64, f64)> {
-    let Data::Sequences(sequences) = data else { return None };
-    printed::sequences(Method::Cgreg, sequences.task)
+    match data {
+        Data::Sequences(sequences) => printed::sequences(Method::Cgreg, sequences.task),
+        Data::Images(images) => printed::images(Method::Cgreg, images.task, images.invariant),
+        Data::Graphs(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -203,21 +277,24 @@ mod tests {
 
     #[test]
     fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
-        let tables = ScreenTables(Budget::Standard);
+        let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
         assert_eq!((tables.configs().len(), tables.missing(&[])), (45, 45));
-        assert_eq!(ScreenTables(Budget::Quick).configs().len(), 9);
+        assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 9);
+        assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
         assert!(tables.configs()[..9].iter().all(|config| config.seed == 0));
     }
 
     #[test]
     fn tables_of_nothing_are_empty_but_whole() {
-        for table in ScreenTables(Budget::Smoke).tables(&[]) {
-            assert_eq!(table.rows.len(), 9);
+        let smoke = ScreenTables { budget: Budget::Smoke, field: Field::Sequences };
+        let images = ScreenTables { field: Field::Images, ..smoke };
+        for (table, rows) in smoke.tables(&[]).into_iter().zip([9, 9]).chain(images.tables(&[]).into_iter().zip([2, 2])) {
+            assert_eq!(table.rows.len(), rows);
             assert!(
                 table.rows.iter().all(|row| row.cells.len() == table.columns.len() && row.labels.len() == table.labels.len())
             );
         }
-        let text = ScreenTables(Budget::Smoke).tables(&[])[0].text();
+        let text = smoke.tables(&[])[0].text();
         assert!(text.contains("[71.85±26.61]") && text.contains("0 of 0"), "{text}");
     }
 }

@@ -1,12 +1,11 @@
-//! The networks that a screen fits: the CG feedforward network on a problem, with any constraint on its CG layer.
+//! The networks that a screen fits: those with CG layers on a problem, with any constraint on these.
 
 use std::ops::ControlFlow;
 
 use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_nn::{
-    CgFeedForward, CgFeedForwardConfig, Dataset, Epoch, Extras, Head, Init, Optimizer, Schedule, StoppingConfig, Targets,
-    TrainConfig, evaluate, train,
+    Dataset, Epoch, Extras, Head, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,9 @@ use super::evidence::{PerExample, Scores};
 use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 use super::watch::Watcher;
 use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::fit::{FitConfig, Method};
+use crate::networks::{Backbone, Built};
+use crate::problem::{Data, Problem};
 use crate::queue::Stop;
 
 /// What scores are points of.
@@ -52,7 +53,7 @@ impl Measure {
         }
     }
 
-    fn scores(self, network: &CgFeedForward, data: &Dataset) -> Result<Scores> {
+    fn scores(self, network: &Network, data: &Dataset) -> Result<Scores> {
         let found = evaluate(network, data)?;
         let each = match (self, data.targets()) {
             (Self::RSquared { variance }, Targets::Values(values)) => {
@@ -69,7 +70,7 @@ impl Measure {
 #[derive(Debug)]
 pub struct Trained {
     /// The network.
-    pub network: CgFeedForward,
+    pub network: Network,
     /// Every epoch.
     pub curve: Vec<Epoch>,
 }
@@ -78,8 +79,10 @@ pub struct Trained {
 pub struct Networks<'a> {
     /// The data and the candidates.
     pub problem: &'a Problem,
-    /// What follows the CG layer.
-    pub head: Head,
+    /// Which network, with which head.
+    pub base: FitConfig,
+    /// One such network: it knows its CG layers.
+    pub(super) built: Built,
     /// How to train.
     pub settings: &'a Settings,
     /// Decides everything random.
@@ -95,26 +98,39 @@ pub struct Networks<'a> {
 /// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
 const REFIT_STREAM: u64 = 0xffff;
 
-impl Networks<'_> {
+impl<'a> Networks<'a> {
+    /// Networks with a given head for the data of a problem: lifted ones for images.
+    pub fn new(
+        problem: &'a Problem,
+        data: Data,
+        head: Head,
+        settings: &'a Settings,
+        seed: u64,
+        stop: &'a Stop,
+        epochs: &'a (dyn Fn(usize) + Sync),
+    ) -> Result<Self> {
+        let backbone = matches!(data, Data::Images(_)).then_some(Backbone::Lift);
+        let base = FitConfig { head, backbone, seed, ..FitConfig::new(data, Method::Cgreg) };
+        let built = base.build(problem, &Device::flex())?;
+        let measure = Measure::of(&problem.validation);
+        Ok(Self { problem, base, built, settings, seed, measure, stop, epochs })
+    }
+
     /// A seed of its own for every fresh start; the first is the seed itself.
     fn start_seed(&self, start: u64) -> u64 {
         self.seed ^ (start << 32)
     }
 
-    fn begin(&self, begin: Begin<'_, Trained>, vectors: Vec<Vec<f64>>) -> Result<(CgFeedForward, u64)> {
-        let problem = self.problem;
+    fn begin(&self, begin: Begin<'_, Trained>, imposed: &GroupSet) -> Result<(Network, u64)> {
         match begin {
             Begin::From(model) => {
-                let network = model.network.clone();
-                let cg = network.cg.clone().impose(&vectors)?;
-                Ok((network.with_cg(cg), self.start_seed(REFIT_STREAM)))
+                let network = self.built.impose(model.network.clone(), imposed, self.problem)?;
+                Ok((network, self.start_seed(REFIT_STREAM)))
             }
             Begin::Fresh(start) => {
-                let base = problem.vocabulary.map_or_else(CgFeedForwardConfig::array, CgFeedForwardConfig::tokens);
-                let (head, outputs) = (self.head, problem.train.outputs());
-                let config = CgFeedForwardConfig { head, outputs, imposed: Some(vectors), ..base };
                 let seed = self.start_seed(start as u64);
-                Ok((config.init(&problem.bases, &mut Init::new(seed, &Device::flex()))?, seed))
+                let config = FitConfig { seed, ..self.base.clone() };
+                Ok((config.build_with(self.problem, Some(imposed), &Device::flex())?.network, seed))
             }
         }
     }
@@ -133,12 +149,11 @@ impl Fitter for Networks<'_> {
     }
 
     fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
-        Ok(self.problem.lattice.closure(set)?)
+        self.built.closure(set, self.problem)
     }
 
     fn fit(&self, request: &Request<'_, Trained>) -> Result<Fitted<Trained>> {
-        let vectors = self.problem.invariant_basis(request.imposed)?;
-        let (network, seed) = self.begin(request.begin, vectors)?;
+        let (network, seed) = self.begin(request.begin, request.imposed)?;
         let max_epochs = match request.effort {
             Effort::Full => self.settings.epochs,
             Effort::Brief => self.settings.refit_epochs,
@@ -184,7 +199,7 @@ impl Fitter for Networks<'_> {
 
 impl Networks<'_> {
     /// A fit whose loss left the numbers answers nothing.
-    fn diverged(&self, network: CgFeedForward, epochs: usize) -> Fitted<Trained> {
+    fn diverged(&self, network: Network, epochs: usize) -> Fitted<Trained> {
         let count = self.problem.validation.len();
         let each = match self.measure {
             Measure::Accuracy => PerExample::Right(vec![false; count]),
