@@ -56,8 +56,8 @@ impl ImageTables {
     fn epochs(self) -> usize {
         match self.budget {
             Budget::Smoke => 1,
-            Budget::Quick => 10,
-            Budget::Standard => 12,
+            Budget::Quick => 15,
+            Budget::Standard => 6,
             Budget::Paper => 500,
         }
     }
@@ -87,6 +87,7 @@ impl ImageTables {
         };
         let rates = match self.budget {
             Budget::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each fold",
+            Budget::Quick => "one-cycle learning rate with a peak of 3e-2 or 1e-2, chosen by validation loss",
             _ => "one-cycle learning rate with a peak of 1e-2",
         };
         let folds = if self.repeats() == 1 { "fold 0".into() } else { format!("folds 0 to {}", self.repeats() - 1) };
@@ -193,7 +194,11 @@ impl Experiment for ImageTables {
     }
 
     fn rates(&self, _repeat: u64) -> &'static [f64] {
-        if self.budget == Budget::Paper { &LEARNING_RATES } else { &LEARNING_RATES[..1] }
+        match self.budget {
+            Budget::Smoke | Budget::Standard => &[1e-2],
+            Budget::Quick => &[3e-2, 1e-2],
+            Budget::Paper => &LEARNING_RATES,
+        }
     }
 
     fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
