@@ -20,7 +20,11 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Train on a built-in task, and tell which symmetries were kept and how the network extrapolates.
+    /// Write a project file, invar.toml, for data of your own.
+    Init(InitArgs),
+    /// Look at the data and the candidate symmetries of a project before any training.
+    Check(CheckArgs),
+    /// Train on data of your own or on a built-in task, and tell which symmetries were kept and how the network extrapolates.
     Train(TrainArgs),
     /// Regenerate tables of the paper, with its figures beside ours.
     Reproduce(ReproduceArgs),
@@ -144,6 +148,34 @@ pub(crate) struct LatticeArgs {
     /// Do not check the result.
     #[arg(long, conflicts_with = "certificate")]
     pub(crate) no_verify: bool,
+}
+
+/// Arguments of `invar init`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar init                        # a project file to fill in\n  \
+    invar init --data digits.npz      # with shape, task and candidates guessed from the data\n  \
+    invar init --data photos/ cats/invar.toml")]
+pub(crate) struct InitArgs {
+    /// The project file to write; it must not exist.
+    #[arg(default_value = "invar.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Training data to look at: an NPZ, NPY, CSV or IDX file, or a folder of images by class.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Arguments of `invar check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  invar check invar.toml")]
+pub(crate) struct CheckArgs {
+    /// The project file.
+    #[arg(default_value = "invar.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Print JSON (schema in docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `invar train`.

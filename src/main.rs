@@ -1,10 +1,12 @@
 //! The command line: reads arguments, calls a crate, prints.
 
 mod bench;
+mod check;
 mod cli;
 mod data;
 mod font;
 mod groups;
+mod init;
 mod lattice;
 mod output;
 mod reproduce;
@@ -31,6 +33,8 @@ static STOP: Stop = Stop::new();
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
+        Command::Init(args) => init::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Tasks(args) => tasks::run(&args),

@@ -18,6 +18,10 @@ pub enum Error {
     #[error(transparent)]
     Task(#[from] invar_tasks::Error),
 
+    /// From the user's files.
+    #[error(transparent)]
+    Data(#[from] invar_data::Error),
+
     /// From a network or its training.
     #[error(transparent)]
     Network(#[from] invar_nn::Error),
@@ -31,6 +35,17 @@ pub enum Error {
         expected: String,
         /// What was given.
         got: String,
+    },
+
+    /// A project file that asks for something that cannot be.
+    #[error("{path}, line {line}: {problem}", path = .path.display())]
+    Project {
+        /// The project file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// The key, what was expected and what is there.
+        problem: String,
     },
 
     /// A file that cannot be read or written.

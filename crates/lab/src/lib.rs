@@ -19,6 +19,8 @@ pub mod networks;
 pub mod cgreg;
 pub mod screen;
 
+pub mod project;
+
 pub mod reproduce;
 pub mod speed;
 
