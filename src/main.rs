@@ -9,6 +9,8 @@ mod groups;
 mod init;
 mod lattice;
 mod output;
+mod project;
+mod report;
 mod reproduce;
 mod screen;
 mod sheet;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Tasks(args) => tasks::run(&args),
         Command::Data(args) => data::run(&args),

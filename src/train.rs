@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Result, anyhow};
+use invar_algebra::GroupSet;
 use invar_lab::cgreg::{self, LAMBDAS};
 use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{End, Head, PenaltyConfig, Proxy, Schedule, Size};
+use invar_nn::{Dataset, End, Head, PenaltyConfig, Proxy, Schedule, Size};
 use serde::Serialize;
 
 use crate::cli::{HeadArg, MethodArg, PenaltyArg, ScheduleArg, TrainArgs};
@@ -33,15 +34,19 @@ struct Answer {
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    if crate::project::is_project(&args.task) {
+        return crate::project::run(args);
+    }
+    refuse("a built-in task", [("--out", args.out.is_some())])?;
     let data = data(args)?;
-    if args.method == MethodArg::Screen {
+    if args.method == Some(MethodArg::Screen) {
         return crate::screen::run(args, data);
     }
-    refuse("cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
+    refuse("--method cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
     let fits = fits(args, data);
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;
-    let problem = data.problem(args.seed)?;
+    let problem = data.problem(args.seed.unwrap_or(0))?;
     let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
     let Some((plain, grid)) = records.split_last() else {
         return Err(anyhow!("nothing was trained"));
@@ -56,7 +61,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
             chosen: chosen.clone(),
             plain: plain.clone(),
             grid: grid.to_vec(),
-            true_symmetry: problem.symmetry.iter().collect(),
+            true_symmetry: problem.symmetry.iter().flat_map(GroupSet::iter).collect(),
         })?;
     } else {
         line(&render(&data, &problem, chosen, plain, grid))?;
@@ -72,10 +77,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
 }
 
 /// Refuses options that the method does not have: ignoring them would answer another question.
-pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
+pub(crate) fn refuse<const N: usize>(method: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
     match given.into_iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(invar_lab::Error::Setting { name, expected: format!("left out with --method {method}"), got: "given".into() })
+            Err(invar_lab::Error::Setting { name, expected: format!("left out with {method}"), got: "given".into() })
         }
         None => Ok(()),
     }
@@ -94,7 +99,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
         match &mut data {
             Data::Sequences(data) => data.length = length,
             Data::Graphs(data) => data.nodes = length,
-            Data::Images(_) => {}
+            Data::Images(_) | Data::Files(_) => {}
         }
     }
     Ok(data)
@@ -122,7 +127,7 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         head,
         learning_rate: args.rate.unwrap_or(RATE),
         max_epochs: epochs,
-        seed: args.seed,
+        seed: args.seed.unwrap_or(0),
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
     let lambdas = args.lambda.map_or_else(|| LAMBDAS.to_vec(), |lambda| vec![lambda]);
@@ -182,14 +187,14 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
         data.description(),
         groups,
         output::thousands(&problem.train.len()),
-        output::thousands(&problem.test.len()),
+        output::thousands(&problem.test.as_ref().map_or(0, Dataset::len)),
     )];
     if grid.len() > 1 {
         let row = |record: &Record| {
             let mark = if record.config.lambda.total_cmp(&chosen.config.lambda).is_eq() { "<- chosen" } else { "" };
             let kept = record.layer.as_ref().map_or(0, |layer| layer.groups.iter().filter(|group| group.kept).count());
             let figures =
-                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation.accuracy)];
+                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation_accuracy())];
             figures.into_iter().chain([kept.to_string(), mark.to_string()]).collect::<Vec<_>>()
         };
         let rows: Vec<Vec<String>> = grid.iter().map(row).collect();
@@ -198,7 +203,7 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
     }
     let consistency = |record: &Record| record.consistency.map_or("-".into(), percent);
     let row = |name: &str, record: &Record| {
-        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation.accuracy));
+        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation_accuracy()));
         vec![name.to_string(), inside, outside, consistency(record)]
     };
     let chance = vec!["most frequent answer".into(), String::new(), percent(problem.chance), String::new()];
@@ -216,7 +221,7 @@ fn kept(problem: &Problem, record: &Record) -> String {
         return String::new();
     };
     let (kept, broken): (Vec<KeptGroup>, Vec<KeptGroup>) = layer.groups.iter().partition(|group| group.kept);
-    let truly = |group: usize| problem.symmetry.contains(group);
+    let truly = |group: usize| problem.symmetry.as_ref().is_some_and(|symmetry| symmetry.contains(group));
     let wrong = kept.iter().filter(|group| !truly(group.group)).count();
     let missed = broken.iter().filter(|group| truly(group.group)).count();
     let mut text = vec![format!(

@@ -77,6 +77,15 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The file of a run that is damaged or of another version.
+    #[error("{path}: not a run that can be read: {problem}", path = .path.display())]
+    Run {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// The user asked to stop before there was an answer.
     #[error("stopped before there was an answer")]
     Stopped,

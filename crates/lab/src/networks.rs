@@ -1,17 +1,18 @@
 //! From the settings of a fit to its network.
 
 use burn::tensor::Device;
+use invar_algebra::GroupSet;
 use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
 use invar_nn::{
-    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Lattices, LiftConfig, Network, Pool, Reynolds,
+    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Inputs, Lattices, LiftConfig, Network, Pool, Reynolds,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
-use crate::problem::{Data, Problem};
+use crate::problem::Problem;
 use crate::record::{KeptGroup, Layer};
 
 /// The network for images.
@@ -40,16 +41,18 @@ impl Default for Backbone {
 /// A network, and the lattices of its CG layers where it has several.
 pub(crate) struct Built {
     pub(crate) network: Network,
-    lattices: Option<Lattices>,
+    pub(crate) lattices: Option<Lattices>,
 }
 
 impl FitConfig {
     /// Draws the network.
     pub(crate) fn build(&self, problem: &Problem, device: &Device) -> Result<Built> {
         let mut init = Init::new(self.seed, device);
-        match self.data {
-            Data::Images(_) => self.image_network(problem, &mut init),
-            Data::Sequences(_) | Data::Graphs(_) => Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None }),
+        match *problem.train.inputs() {
+            Inputs::Images { channels, .. } => self.image_network(problem, channels, &mut init),
+            Inputs::Tokens { .. } | Inputs::Array { .. } => {
+                Ok(Built { network: self.feed_forward(problem, &mut init)?, lattices: None })
+            }
         }
     }
 
@@ -61,7 +64,7 @@ impl FitConfig {
         Ok(match self.method {
             Method::Cgreg => Network::Cg(self.cg(problem).init(&problem.bases, init)?),
             Method::Oracle => {
-                let imposed = Some(problem.invariant_basis(&problem.symmetry)?);
+                let imposed = Some(problem.invariant_basis(self.truth(problem)?)?);
                 Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, init)?)
             }
             Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(init)?),
@@ -83,9 +86,9 @@ impl FitConfig {
     }
 
     /// Networks for images: the candidates act on patches, which is where the first layer meets them.
-    fn image_network(&self, problem: &Problem, init: &mut Init) -> Result<Built> {
+    fn image_network(&self, problem: &Problem, channels: usize, init: &mut Init) -> Result<Built> {
         let groups = ImageGroups::new(problem.groups())?;
-        let imposed = (self.method == Method::Oracle).then(|| problem.symmetry.clone());
+        let imposed = if self.method == Method::Oracle { Some(self.truth(problem)?.clone()) } else { None };
         let outputs = problem.train.outputs();
         let (network, lattices) = match self.backbone.unwrap_or_default() {
             Backbone::Patch { depth, width, pool } => {
@@ -95,7 +98,7 @@ impl FitConfig {
                     Method::GInvariant => Filters::P4m,
                     _ => return Err(self.unfit("cgreg, oracle, plain or g_invariant, which take images")),
                 };
-                let config = CnnConfig { depth, width, pool, filters, ..CnnConfig::new(outputs) };
+                let config = CnnConfig { channels, depth, width, pool, filters, ..CnnConfig::new(outputs) };
                 let lattices = config.lattices(&groups)?;
                 (config.init(Some(&lattices), init)?.into(), lattices)
             }
@@ -103,13 +106,18 @@ impl FitConfig {
                 if !matches!(self.method, Method::Cgreg | Method::Oracle) {
                     return Err(self.unfit("cgreg or oracle, which have a lifted network"));
                 }
-                let mut config = LiftConfig { imposed, ..LiftConfig::new(outputs) };
+                let mut config = LiftConfig { channels, imposed, ..LiftConfig::new(outputs) };
                 config.head.head = self.head;
                 let lattices = config.lattices(&groups)?;
                 (config.init(&lattices, init)?.into(), lattices)
             }
         };
         Ok(Built { network, lattices: Some(lattices) })
+    }
+
+    /// The symmetry that an oracle imposes.
+    fn truth<'a>(&self, problem: &'a Problem) -> Result<&'a GroupSet> {
+        problem.symmetry.as_ref().ok_or_else(|| self.unfit("another than oracle: the truth about these data is not known"))
     }
 
     fn unfit(&self, expected: &str) -> Error {

@@ -8,6 +8,9 @@ mod read;
 
 mod load;
 
+mod prepare;
+mod scaling;
+
 mod check;
 mod sketch;
 
@@ -16,4 +19,6 @@ pub use file::{
     DataSection, Files, Goal, Learner, ModelKind, ModelSection, Project, SymmetrySection, TaskSection, TrainSection, Validation,
 };
 pub use load::{Architecture, Loaded};
+pub use prepare::Prepared;
+pub use scaling::{Scaling, TargetScaling};
 pub use sketch::{Sketch, sketch};

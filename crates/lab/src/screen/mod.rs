@@ -24,6 +24,6 @@ pub use evidence::{Cost, PerExample, Scores, detectable, holm};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 pub use networks::{Measure, Networks, Trained};
-pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult, cost_over_seeds};
+pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult, cost_over_seeds};
 pub use rule::{Finding, Rule};
 pub use trial::{Evidence, Start, Trial, Verdict};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_nn::{
-    CgFeedForward, CgFeedForwardConfig, Dataset, Epoch, Extras, Head, Init, Optimizer, Schedule, StoppingConfig, Targets,
+    CgFeedForward, CgFeedForwardConfig, Dataset, Epoch, Extras, Head, Init, Model, Optimizer, Schedule, StoppingConfig, Targets,
     TrainConfig, evaluate, train,
 };
 use serde::{Deserialize, Serialize};
@@ -36,12 +36,18 @@ impl Measure {
     pub fn of(data: &Dataset) -> Self {
         match data.targets() {
             Targets::Values(values) if values.iter().any(|value| value.fract() != 0.0) => {
-                let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
-                let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
-                Self::RSquared { variance: variance.max(f64::MIN_POSITIVE) }
+                Self::RSquared { variance: Self::variance(data).unwrap_or(f64::MIN_POSITIVE) }
             }
             _ => Self::Accuracy,
         }
+    }
+
+    /// The variance of targets that are numbers, never quite 0.
+    pub(crate) fn variance(data: &Dataset) -> Option<f64> {
+        let Targets::Values(values) = data.targets() else { return None };
+        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        Some(variance.max(f64::MIN_POSITIVE))
     }
 
     /// The score after an epoch, in points.
@@ -52,7 +58,8 @@ impl Measure {
         }
     }
 
-    fn scores(self, network: &CgFeedForward, data: &Dataset) -> Result<Scores> {
+    /// The score of every example.
+    pub(crate) fn scores<M: Model>(self, network: &M, data: &Dataset) -> Result<Scores> {
         let found = evaluate(network, data)?;
         let each = match (self, data.targets()) {
             (Self::RSquared { variance }, Targets::Values(values)) => {
@@ -138,6 +145,11 @@ impl Fitter for Networks<'_> {
 
     fn fit(&self, request: &Request<'_, Trained>) -> Result<Fitted<Trained>> {
         let vectors = self.problem.invariant_basis(request.imposed)?;
+        if vectors.is_empty() {
+            // Signs can cancel everything: a layer that must vanish answers nothing.
+            let (blind, _) = self.begin(Begin::Fresh(0), self.problem.invariant_basis(&GroupSet::empty())?)?;
+            return Ok(self.diverged(blind, 0));
+        }
         let (network, seed) = self.begin(request.begin, vectors)?;
         let max_epochs = match request.effort {
             Effort::Full => self.settings.epochs,

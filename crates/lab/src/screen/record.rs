@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use invar_algebra::GroupSet;
-use invar_nn::{CgFeedForward, Head, Schedule, evaluate};
-use invar_tasks::consistency;
+use invar_nn::{CgFeedForward, Dataset, Epoch, Head, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::choose::Threshold;
@@ -85,8 +84,9 @@ pub enum Progress {
 pub struct StartResult {
     /// In the training environment, on held-out examples.
     pub validation: Metrics,
-    /// In the other environment. Never used for a choice.
-    pub extrapolation: Metrics,
+    /// In the other environment, if there is one. Never used for a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extrapolation: Option<Metrics>,
 }
 
 /// A model beside which the screened one stands.
@@ -156,6 +156,17 @@ impl Answer {
     }
 }
 
+/// A finished screen with its networks.
+#[derive(Debug)]
+pub struct Screened {
+    /// What is written down.
+    pub record: ScreenRecord,
+    /// The network that was picked, per rule.
+    pub networks: Vec<CgFeedForward>,
+    /// Its learning curve: the fit from fresh weights, then the refit.
+    pub curves: Vec<Vec<Epoch>>,
+}
+
 /// What a screen was and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,13 +191,15 @@ pub struct ScreenRecord {
     pub joints: Vec<Trial>,
     /// Per rule.
     pub answers: Vec<Answer>,
-    /// The candidates that do hold.
-    pub truth: GroupSet,
+    /// The candidates that do hold, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth: Option<GroupSet>,
     /// What a perfect decision would reach: the truth imposed, hidden head.
-    pub oracle: HeadResult,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<HeadResult>,
     /// A plain network, which knows nothing of symmetries; absent when it diverged.
     pub plain: Option<Comparison>,
-    /// Test accuracy of the most frequent training target.
+    /// Accuracy of the most frequent training target: on the test set, or on validation examples without one.
     pub chance: f64,
 }
 
@@ -237,6 +250,17 @@ impl ScreenConfig {
         stop: &Stop,
         listen: &(dyn Fn(Progress) + Sync),
     ) -> Result<ScreenRecord> {
+        self.screen(problem, threads, stop, listen).map(|screened| screened.record)
+    }
+
+    /// The same, with the networks that were picked.
+    pub fn screen(
+        &self,
+        problem: &Problem,
+        threads: usize,
+        stop: &Stop,
+        listen: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Screened> {
         self.check()?;
         let begun = Instant::now();
         let measure = Measure::of(&problem.validation);
@@ -252,28 +276,34 @@ impl ScreenConfig {
         let run = Run { alpha: self.settings.alpha, starts: self.settings.starts, threads, stop, listen: &stage };
         let mut screen = Screen::new(&fitters, &self.rules, run)?;
         let decisions = self.rules.iter().map(|&rule| screen.decide(rule)).collect::<Result<Vec<_>>>()?;
-        let truth = problem.lattice.closure(&problem.symmetry)?;
-        let oracle = screen.refits(HEADS.len() - 1, &truth, |_| false)?;
+        let truth = problem.symmetry.as_ref().map(|symmetry| problem.lattice.closure(symmetry)).transpose()?;
+        let oracle = truth.as_ref().map(|truth| screen.refits(HEADS.len() - 1, truth, |_| false)).transpose()?;
         let plain = self.plain(problem, stop, &epochs)?;
         let alone: Vec<&GroupSet> = screen.evidence().iter().map(|evidence| &evidence.trials[0].imposed).collect();
         let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
         let joints = screen.trials().iter().filter(|trial| !alone.contains(&&trial.imposed)).cloned().collect();
-        Ok(ScreenRecord {
+        let picked = |decision: &Decision<Trained>| {
+            let refits = &decision.refits[decision.preferred];
+            (refits.picked().model.network.clone(), refits.courses[refits.best].curve())
+        };
+        let (networks, curves) = decisions.iter().map(picked).unzip();
+        let record = ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
-            examples: [problem.train.len(), problem.validation.len(), problem.test.len()],
+            examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
             measure,
             detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
             free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
             evidence: screen.evidence().to_vec(),
             joints,
             answers: decisions.iter().map(|decision| answer(problem, decision)).collect::<Result<_>>()?,
-            oracle: head_result(problem, Head::Hidden, &oracle)?,
+            oracle: oracle.map(|oracle| head_result(problem, Head::Hidden, &oracle)).transpose()?,
             truth,
             plain,
             chance: problem.chance,
             seconds: begun.elapsed().as_secs_f64(),
-        })
+        };
+        Ok(Screened { record, networks, curves })
     }
 
     /// The plain network, trained as long as the others.
@@ -297,6 +327,15 @@ impl ScreenConfig {
     }
 }
 
+impl Course<Trained> {
+    /// Both learning curves, epochs counted on.
+    fn curve(&self) -> Vec<Epoch> {
+        let (first, last) = (&self.first.model.curve, &self.last.model.curve);
+        let later = last.iter().map(|epoch| Epoch { epoch: epoch.epoch + first.len(), ..*epoch });
+        first.iter().copied().chain(later).collect()
+    }
+}
+
 fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
     let contradicted = decision.verdicts.iter().enumerate().filter(|(_, verdict)| **verdict == Verdict::Contradicted);
     let contradicted: GroupSet = contradicted.map(|(group, _)| group).collect();
@@ -315,25 +354,11 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
 
 fn head_result(problem: &Problem, head: Head, refits: &Refits<Trained>) -> Result<HeadResult> {
     let starts = refits.courses.iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
-    let consistency = alike(problem, &refits.picked().model.network)?;
+    let consistency = problem.consistency(&refits.picked().model.network)?;
     Ok(HeadResult { head, starts, picked: refits.best, consistency, cost: refits.cost })
 }
 
 fn start_result(problem: &Problem, course: &Course<Trained>) -> Result<StartResult> {
-    let metrics = |data| -> Result<Metrics> {
-        let found = evaluate(&course.last.model.network, data)?;
-        Ok(Metrics { loss: found.loss, accuracy: found.accuracy })
-    };
-    Ok(StartResult { validation: metrics(&problem.validation)?, extrapolation: metrics(&problem.test)? })
-}
-
-/// Share of coupled pairs answered alike; none when both halves are the same example.
-fn alike(problem: &Problem, network: &CgFeedForward) -> Result<Option<f64>> {
-    if problem.symmetry.is_empty() {
-        return Ok(None);
-    }
-    let answers =
-        |data| -> Result<Vec<i64>> { Ok(evaluate(network, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
-    let [observed, counterfactual] = &problem.pairs;
-    Ok(Some(consistency(&answers(observed)?, &answers(counterfactual)?)?))
+    let (validation, extrapolation) = problem.metrics(&course.last.model.network)?;
+    Ok(StartResult { validation, extrapolation })
 }
