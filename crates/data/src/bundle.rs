@@ -179,7 +179,12 @@ fn checksum(shape: &[usize], data: &[u8]) -> String {
 }
 
 fn hex(text: &str) -> String {
-    digits(&Sha256::digest(text))
+    sha256(text.as_bytes())
+}
+
+/// The SHA-256 checksum of some bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    digits(&Sha256::digest(bytes))
 }
 
 fn digits(bytes: &[u8]) -> String {

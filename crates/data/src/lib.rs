@@ -41,7 +41,7 @@ mod write;
 mod bundle;
 pub mod onnx;
 
-pub use bundle::{Bundle, Tensor};
+pub use bundle::{Bundle, Tensor, sha256};
 pub use digest::Digest;
 pub use error::{Error, Result};
 pub use limits::Limits;
