@@ -125,11 +125,8 @@ fn fits(run: &Run) -> String {
     };
     let rows: Vec<Vec<String>> = run.fits.iter().map(row).collect();
     let (validation, test) = (format!("validation {}", unit(run)), format!("extrapolation {}", unit(run)));
-    let header: Vec<&str> = if run.examples[2] > 0 {
-        vec!["fit", &validation, &test, "kept", ""]
-    } else {
-        vec!["fit", &validation, "kept", ""]
-    };
+    let header: Vec<&str> =
+        if run.examples[2] > 0 { vec!["fit", &validation, &test, "kept", ""] } else { vec!["fit", &validation, "kept", ""] };
     let rule = match run.learner {
         Learner::Cgreg => format!("chosen on validation alone: the largest lambda within {} points of the best", run.tolerance),
         Learner::Screen => "chosen on validation alone".into(),
@@ -139,9 +136,9 @@ fn fits(run: &Run) -> String {
 
 fn symmetries(run: &Run) -> String {
     let row = |symmetry: &Symmetry| {
-        let cost = symmetry.cost.map_or("-".into(), |cost| {
-            format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1])
-        });
+        let cost = symmetry
+            .cost
+            .map_or("-".into(), |cost| format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1]));
         vec![symmetry.name.clone(), symmetry.verdict.clone(), cost]
     };
     let rows: Vec<Vec<String>> = run.symmetries.iter().take(SHOWN).map(row).collect();
@@ -169,7 +166,8 @@ fn symmetries(run: &Run) -> String {
 
 fn scores(run: &Run) -> String {
     let row = |part: &PartScore| {
-        let name = if part.part == "test" { "extrapolation (test set of another environment)" } else { "validation (same environment)" };
+        let name =
+            if part.part == "test" { "extrapolation (test set of another environment)" } else { "validation (same environment)" };
         let interval = format!("{} to {}", score(run, part.interval[0]), score(run, part.interval[1]));
         vec![name.into(), score(run, part.score), interval, thousands(&part.examples)]
     };

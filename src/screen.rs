@@ -7,7 +7,8 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult, Verdict,
+    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
+    Verdict,
 };
 use invar_nn::Head;
 

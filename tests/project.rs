@@ -104,7 +104,8 @@ fn arrays_of_images_from_a_file_to_a_report() {
     assert!(err.contains("a file that does not exist yet"), "{err}");
 
     let (out, _) = expect(at, &["check", "invar.toml"], 0);
-    for part in ["training        128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"] {
+    for part in ["training        128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
+    {
         assert!(out.contains(part), "{part}\n{out}");
     }
     let found = json(at, &["check", "--json"]);
@@ -224,7 +225,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     let arrays = [("x", Array::Floats(&[20, 8, 8], &x)), ("y", Array::Integers(&[19], &[0; 19]))];
     write_npz(&at.join("lengths.npz"), &arrays, Packing::Stored).unwrap();
     write_npz(&at.join("texts.npz"), &[("x", Array::Texts(&["a".into(), "b".into()]))], Packing::Stored).unwrap();
-    write_npy(&at.join("x.npy"), Array::Floats(&[20, 64], &x)).unwrap();
+    write_npy(&at.join("x.npy"), &Array::Floats(&[20, 64], &x)).unwrap();
     let before = [names(at), vec!["invar.toml".into()]].concat();
     let mut before = before;
     before.sort();
@@ -247,7 +248,11 @@ fn bad_input_is_named_and_nothing_is_written() {
         (images("x.npy"), 2, vec!["x.npy"]),
         (folder_of("empty"), 1, vec!["empty"]),
         (folder_of("corrupt"), 1, vec!["2.png"]),
-        (classes.replace("epochs = 15", "epoch = 15"), 2, vec!["invar.toml, line 9: unknown key `epoch` in [train] (did you mean `epochs`?)"]),
+        (
+            classes.replace("epochs = 15", "epoch = 15"),
+            2,
+            vec!["invar.toml, line 9: unknown key `epoch` in [train] (did you mean `epochs`?)"],
+        ),
         (classes.replace("[task]", "[tasks]"), 2, vec!["unknown section [tasks] (did you mean `task`?)"]),
         (IMAGES.replace("[train]", "[train]\nlearner = \"screen\""), 2, vec!["[train] learner should be cgreg"]),
     ] {

@@ -26,6 +26,10 @@ pub enum Error {
     #[error(transparent)]
     Network(#[from] invar_nn::Error),
 
+    /// From a model that is to be run or saved.
+    #[error(transparent)]
+    Program(#[from] invar_program::Error),
+
     /// A setting outside its range.
     #[error("{name} should be {expected}, but is {got}")]
     Setting {

@@ -194,9 +194,8 @@ impl FitConfig {
         };
         // Only then: candidates of the user's may generate no finite group.
         let whole = (self.method == Method::Augmented).then(|| Group::join("all", problem.groups())).transpose()?;
-        let transform = whole.map(|whole| {
-            move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example)
-        });
+        let transform = whole
+            .map(|whole| move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example));
         let augmentation = transform.as_ref().map(|transform| transform as Augmentation);
         let extras = Extras { penalty: penalty.as_ref(), augmentation };
         let fit = train(built.network.clone(), &problem.train, &problem.validation, &self.train_config(), extras, observer)?;

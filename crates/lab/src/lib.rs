@@ -20,6 +20,7 @@ pub mod cgreg;
 pub mod screen;
 
 pub mod project;
+pub mod report;
 
 pub mod reproduce;
 pub mod speed;

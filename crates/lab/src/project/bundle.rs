@@ -1,13 +1,14 @@
 //! From a network to a model file.
 
 use invar_nn::Network;
-use invar_program::{Candidate, Member, Normalisation, Op, Program, Reading, Saved, Task};
+use invar_program::{Candidate, Input, Member, Normalisation, Op, Program, Reading, Saved, Task, Tensor};
 use serde::Serialize;
 
 use super::exact::Exact;
 use super::load::Loaded;
 use super::prepare::Prepared;
-use crate::error::Result;
+use super::scaling::TargetScaling;
+use crate::error::{Error, Result};
 use crate::screen::{ScreenRecord, Verdict};
 
 /// Makes model files for one project.
@@ -54,7 +55,8 @@ impl Maker<'_> {
         let data = &self.loaded.project.data;
         let normalisation = self.prepared.scaling.as_ref();
         Ok(Saved {
-            normalisation: normalisation.map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
+            normalisation: normalisation
+                .map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
             candidates: self.candidates(members)?,
             lattice: Some(Saved::lattice_hash(&self.prepared.problem.lattice)),
             reading: Reading {
@@ -63,7 +65,7 @@ impl Maker<'_> {
                 shape: data.shape.clone(),
                 layout: data.layout,
             },
-            training: serde_json::to_value(notes).map_err(|error| crate::Error::Setting {
+            training: serde_json::to_value(notes).map_err(|error| Error::Setting {
                 name: "notes",
                 expected: "ones that can be written down".into(),
                 got: error.to_string(),
@@ -85,15 +87,30 @@ impl Maker<'_> {
     }
 
     fn program(&self, network: &Network) -> Result<Program> {
-        let mut program = invar_nn::lower(network)?;
+        let input = match self.loaded.shape.sides() {
+            &[channels, height, width] if self.loaded.architecture.takes_images() => Input::Images { channels, height, width },
+            sides => Input::Array { shape: sides.to_vec() },
+        };
+        let mut program = invar_nn::lower(network, &input)?;
         if let Some(targets) = self.prepared.targets {
-            // Answers in the units of the labels: the last layer is stretched and moved.
-            if let Some(Op::Linear { weight, bias }) = program.ops.last_mut() {
-                let _ = (weight, bias, targets);
-            }
+            stretch(&mut program, targets)?;
         }
         Ok(program)
     }
+}
+
+/// Answers in the units of the labels: the last layer is stretched and moved.
+fn stretch(program: &mut Program, targets: TargetScaling) -> Result<()> {
+    let Some(Op::Linear { weight, bias }) = program.ops.last_mut() else {
+        let (expected, got) = ("a dense layer at the end of the network".into(), "another".into());
+        return Err(Error::Setting { name: "regression", expected, got });
+    };
+    let TargetScaling { mean, deviation } = targets;
+    weight.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation) as f32);
+    let outputs = weight.shape[0];
+    let bias = bias.get_or_insert_with(|| Tensor::vector(vec![0.0; outputs]));
+    bias.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation + mean) as f32);
+    Ok(())
 }
 
 /// A verdict in a word or two.

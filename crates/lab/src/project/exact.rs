@@ -59,3 +59,38 @@ impl Exact {
         Ok(Self { network: exact, kept, violations, cost: Cost::between(&free, &found), on_top })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::{FitConfig, Method};
+    use crate::problem::Data;
+    use std::ops::ControlFlow;
+
+    fn exact(method: Method, tolerance: f64) -> Exact {
+        let mut data = Data::by_name("sum2").unwrap();
+        if let Data::Sequences(sequences) = &mut data {
+            (sequences.length, sequences.sizes.examples, sequences.sizes.test) = (3, 120, 20);
+        }
+        let problem = data.problem(1).unwrap();
+        let config = FitConfig { max_epochs: 2, ..FitConfig::new(data, method) };
+        let network = config.run(&problem, |_| ControlFlow::Continue(())).unwrap().network;
+        Exact::of(&network, &Lattices::single(problem.groups()).unwrap(), &problem, tolerance).unwrap()
+    }
+
+    #[test]
+    fn what_was_imposed_is_found_and_nothing_else() {
+        // sum2: the first of three positions counts twice, so that only the last two can be exchanged.
+        let found = exact(Method::Oracle, 5.0);
+        assert_eq!(found.kept, [2].into_iter().collect());
+        assert!(found.violations[2] < 1e-10 && found.violations[0] > 1e-3, "{:?}", found.violations);
+        assert!(found.cost.points.abs() < 1e-9 && found.on_top[2].is_none());
+        assert!(found.on_top[0].is_some() && found.on_top[1].is_some());
+    }
+
+    #[test]
+    fn a_network_far_from_every_symmetry_keeps_none() {
+        let found = exact(Method::Cgreg, 5.0);
+        assert!(found.kept.is_empty() && found.on_top.iter().all(Option::is_some), "{:?}", found.violations);
+    }
+}

@@ -22,7 +22,7 @@ use crate::problem::Data;
 use crate::queue::{self, Stop};
 use crate::record::{Record, Records};
 use crate::reproduce::diverged;
-use crate::screen::{Cost, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings};
+use crate::screen::{Cost, Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings};
 
 /// Strengths tried on images: the paper's table stops at 10.
 const IMAGE_LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
@@ -71,14 +71,10 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
     let (epochs, rate) = if images { (20, 5e-3) } else { (150, 2e-3) };
     let (backbone, head) = match architecture {
         Architecture::Lift => (Some(Backbone::Lift), Head::Affine),
-        Architecture::Cnn => {
-            (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden)
-        }
+        Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
         Architecture::Feedforward => (None, Head::Hidden),
     };
-    let lambdas = train.lambdas.clone().unwrap_or_else(|| {
-        if images { IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() }
-    });
+    let lambdas = train.lambdas.clone().unwrap_or_else(|| if images { IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
     let base = FitConfig {
         head: project.model.head.unwrap_or(head),
         learning_rate: train.learning_rate.unwrap_or(rate),
@@ -187,13 +183,7 @@ pub(super) fn run_grid(
 }
 
 /// One fit, from fresh weights to its model file. None when it was stopped.
-fn fit_one(
-    fit: &FitConfig,
-    store: &Store<'_>,
-    loaded: &Loaded,
-    prepared: &Prepared,
-    how: How<'_>,
-) -> Result<Option<Record>> {
+fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepared, how: How<'_>) -> Result<Option<Record>> {
     let problem = &prepared.problem;
     let outcome = fit.run(problem, |epoch| {
         (how.listen)(Heard::Epochs(1));
@@ -247,7 +237,9 @@ pub(super) fn run_screen(
         Progress::Epochs(count) => (how.listen)(Heard::Epochs(count)),
         Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.describe().into())),
     };
-    let Screened { record, networks, curves } = config.screen(&prepared.problem, how.threads, how.stop, &listen)?;
+    let memory = Memory::open(&store.folder.join("screen"), config)?;
+    let screened = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
+    let Screened { record, networks, curves } = screened;
     let (Some(network), Some(curve)) = (networks.into_iter().next(), curves.into_iter().next()) else {
         return Err(Error::Stopped);
     };
@@ -264,6 +256,7 @@ pub(super) fn run_screen(
     if records.find(config).is_none() {
         records.add(record.clone())?;
     }
+    memory.forget()?;
     Ok(record)
 }
 

@@ -106,9 +106,8 @@ pub(super) fn consistency(
     seed: u64,
 ) -> Result<f64> {
     let mut rng = invar_nn::rng(seed, STREAM);
-    let inputs: Vec<f32> = (0..table.len())
-        .flat_map(|k| moved(&group.sample(&mut |n| rng.random_range(0..n)), table.example(k)))
-        .collect();
+    let inputs: Vec<f32> =
+        (0..table.len()).flat_map(|k| moved(&group.sample(&mut |n| rng.random_range(0..n)), table.example(k))).collect();
     let after = answers(program, &inputs, &table.labels)?;
     let alike = match (before, &after) {
         (Answers::Classes(before), Answers::Classes(after)) => before.iter().zip(after).filter(|(a, b)| a.0 == b.0).count(),

@@ -18,7 +18,7 @@ use crate::record::Metrics;
 use crate::screen::{Cost, Measure};
 
 /// The version of the file that this code writes, and the newest it reads.
-pub const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 /// The name of the file in the folder of a run.
 pub const RUN: &str = "run.json";
 /// The name of the model there.

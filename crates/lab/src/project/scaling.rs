@@ -33,7 +33,8 @@ pub struct TargetScaling {
 impl Scaling {
     /// Of images: from 0 to 1, one rule for all entries; nothing when they are there already.
     pub fn of_images(train: &Table) -> Option<Self> {
-        let range = |values: &[f32]| values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+        let range =
+            |values: &[f32]| values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
         let (low, high) = range(&train.inputs);
         if low >= 0.0 && high <= 1.0 {
             return None;

@@ -46,13 +46,15 @@ impl Axes {
 /// Training and validation loss of every fit, the chosen one on top.
 pub(super) fn curves(run: &Run) -> String {
     let points = || run.curves.iter().flat_map(|curve| &curve.points);
-    let losses = || points().flat_map(|point| [point.train_loss, point.validation_loss]).filter(|loss| loss.is_finite() && *loss > 0.0);
+    let losses =
+        || points().flat_map(|point| [point.train_loss, point.validation_loss]).filter(|loss| loss.is_finite() && *loss > 0.0);
     let (low, high) = losses().fold((f64::INFINITY, 0.0f64), |(low, high), loss| (low.min(loss), high.max(loss)));
     if low > high {
         return String::new();
     }
     let log = high > MANY * low;
-    let axes = Axes { epochs: points().map(|point| point.epoch).max().unwrap_or(1) as f64, low: if log { low } else { 0.0 }, high, log };
+    let axes =
+        Axes { epochs: points().map(|point| point.epoch).max().unwrap_or(1) as f64, low: if log { low } else { 0.0 }, high, log };
     let mut out = format!(
         "<p>Loss by epoch: validation solid, training dashed; the fit that became the model stands out.</p>\n\
          <svg class=\"chart\" role=\"img\" viewBox=\"0 0 {WIDTH} {HEIGHT}\"><title>Learning curves</title>\n"
@@ -74,7 +76,13 @@ pub(super) fn curves(run: &Run) -> String {
     let last = axes.epochs as usize;
     for epoch in [1, last.div_ceil(2), last] {
         let (x, y) = (axes.x(epoch), HEIGHT - MARGIN[3] + 18.0);
-        let anchor = if epoch == 1 { "start" } else if epoch == last { "end" } else { "middle" };
+        let anchor = if epoch == 1 {
+            "start"
+        } else if epoch == last {
+            "end"
+        } else {
+            "middle"
+        };
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{epoch}</text>");
     }
     let mut order: Vec<_> = run.curves.iter().collect();

@@ -64,7 +64,10 @@ pub(super) fn asked(out: &mut String, run: &Run) {
         }
         Validation::Files(files) => format!("{}, {} examples", file(files), run.examples[1]),
     };
-    let test = data.test.as_ref().map_or("none".into(), |files| format!("{}, {} examples of another environment", file(files), run.examples[2]));
+    let test = data
+        .test
+        .as_ref()
+        .map_or("none".into(), |files| format!("{}, {} examples of another environment", file(files), run.examples[2]));
     let candidates: Vec<String> = run.project.symmetries.candidates.iter().map(ToString::to_string).collect();
     let rows = [
         ("training data", format!("{}, {} examples", file(&data.train), run.examples[0])),
@@ -107,8 +110,14 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
         content,
         "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}</p>",
         measure(run),
-        if violations { "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. " } else { "" },
-        run.detectable.map_or(String::new(), |points| format!("A cost below {points:.1} points cannot be told from none with these examples.")),
+        if violations {
+            "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
+        } else {
+            ""
+        },
+        run.detectable.map_or(String::new(), |points| format!(
+            "A cost below {points:.1} points cannot be told from none with these examples."
+        )),
     );
     if let Some(cost) = run.exact_cost {
         let _ = writeln!(content, "<p>Making what is kept exact cost {} points.</p>", interval(&cost));
@@ -117,7 +126,10 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     if run.kept().count() > 0 {
         let order = group.order.as_deref().map_or("no finite group".into(), |order| format!("a group of order {order}"));
         let normal = match &group.witness {
-            None => "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2).".into(),
+            None => {
+                "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2)."
+                    .into()
+            }
             Some(witness) => format!(
                 "It is not normal in what it generates with everything that was not kept: {witness}. If those act on your data, \
                  invariance alone may not be enough (Theorem 2)."
@@ -185,7 +197,9 @@ pub(super) fn scores(out: &mut String, run: &Run) {
 pub(super) fn fits(out: &mut String, run: &Run) {
     let test = run.examples[2] > 0;
     let kept = run.fits.iter().any(|fit| fit.kept.is_some());
-    let mut content = String::from("<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">fit</th><th scope=\"col\" class=\"n\">validation</th>");
+    let mut content = String::from(
+        "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">fit</th><th scope=\"col\" class=\"n\">validation</th>",
+    );
     if test {
         content.push_str("<th scope=\"col\" class=\"n\">test</th>");
     }
@@ -361,7 +375,11 @@ fn part(part: &str) -> &'static str {
 }
 
 fn heading(part: &str) -> String {
-    if part == "test" { "Extrapolation: test examples of another environment".into() } else { "Validation: held-out examples of the same environment".into() }
+    if part == "test" {
+        "Extrapolation: test examples of another environment".into()
+    } else {
+        "Validation: held-out examples of the same environment".into()
+    }
 }
 
 fn measure(run: &Run) -> &'static str {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use burn::tensor::Device;
 use invar_algebra::GroupSet;
+use invar_data::Digest;
 use invar_nn::{
     CgFeedForward, CgFeedForwardConfig, Dataset, Epoch, Extras, Head, Init, Model, Optimizer, Schedule, StoppingConfig, Targets,
     TrainConfig, evaluate, train,
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::Settings;
 use super::evidence::{PerExample, Scores};
 use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::memory::{About, Memory};
 use super::watch::Watcher;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -79,6 +81,8 @@ pub struct Trained {
     pub network: CgFeedForward,
     /// Every epoch.
     pub curve: Vec<Epoch>,
+    /// What it is known by, where fits are remembered.
+    pub key: Option<Digest>,
 }
 
 /// Fits CG networks with one kind of head on a problem.
@@ -97,6 +101,8 @@ pub struct Networks<'a> {
     pub stop: &'a Stop,
     /// Hears of epochs as they pass; those that an early end saves count as passed.
     pub epochs: &'a (dyn Fn(usize) + Sync),
+    /// Finished fits, where they are remembered.
+    pub memory: Option<&'a Memory>,
 }
 
 /// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
@@ -124,6 +130,23 @@ impl Networks<'_> {
                 Ok((config.init(&problem.bases, &mut Init::new(seed, &Device::flex()))?, seed))
             }
         }
+    }
+
+    /// What a fit is known by. Equal keys have equal results.
+    fn key(&self, request: &Request<'_, Trained>) -> Option<Digest> {
+        let begin = match request.begin {
+            Begin::Fresh(start) => format!("fresh {start}"),
+            Begin::From(model) => format!("from {}", model.key?),
+        };
+        let watch = match request.watch {
+            Some(Watch { control, goal, tolerance }) => {
+                format!("{} {:x} {:x}", control.key?, goal.to_bits(), tolerance.to_bits())
+            }
+            None => "none".into(),
+        };
+        let imposed: Vec<usize> = request.imposed.iter().collect();
+        let parts = [format!("{:?} {:?} {imposed:?}", self.head, request.effort), begin, watch];
+        self.memory.map(|memory| memory.key(&parts))
     }
 
     fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {
@@ -155,6 +178,13 @@ impl Fitter for Networks<'_> {
             Effort::Full => self.settings.epochs,
             Effort::Brief => self.settings.refit_epochs,
         };
+        let key = self.key(request);
+        let known = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key, network.clone()));
+        if let Some((network, About { curve, epochs, ending })) = known {
+            (self.epochs)(max_epochs);
+            let scores = self.measure.scores(&network, &self.problem.validation)?;
+            return Ok(Fitted { scores, model: Trained { network, curve, key }, epochs, ending });
+        }
         let config = TrainConfig {
             optimizer: Optimizer::Adam { learning_rate: self.settings.learning_rate },
             schedule: Schedule::OneCycle,
@@ -185,7 +215,10 @@ impl Fitter for Networks<'_> {
         match outcome {
             Ok(fit) => {
                 let scores = self.measure.scores(&fit.model, &self.problem.validation)?;
-                let model = Trained { network: fit.model, curve: fit.curve };
+                if let Some((memory, key)) = self.memory.zip(key) {
+                    memory.keep(&key, &fit.model, &About { curve: fit.curve.clone(), epochs: passed, ending })?;
+                }
+                let model = Trained { network: fit.model, curve: fit.curve, key };
                 Ok(Fitted { scores, model, epochs: passed, ending })
             }
             Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
@@ -203,7 +236,7 @@ impl Networks<'_> {
             Measure::RSquared { .. } => PerExample::Share(vec![0.0; count]),
         };
         let scores = Scores { each, loss: f64::MAX };
-        Fitted { scores, model: Trained { network, curve: Vec::new() }, epochs, ending: Ending::Diverged }
+        Fitted { scores, model: Trained { network, curve: Vec::new(), key: None }, epochs, ending: Ending::Diverged }
     }
 }
 

@@ -17,7 +17,7 @@ static STOP: Stop = Stop::new();
 
 fn networks<'a>(problem: &'a Problem, settings: &'a Settings, head: Head) -> Networks<'a> {
     let measure = Measure::of(&problem.validation);
-    Networks { problem, head, settings, seed: 3, measure, stop: &STOP, epochs: &|_| () }
+    Networks { problem, head, settings, seed: 3, measure, stop: &STOP, epochs: &|_| (), memory: None }
 }
 
 fn fit(networks: &Networks, imposed: &GroupSet, begin: Begin<'_, Trained>, effort: Effort) -> Fitted<Trained> {

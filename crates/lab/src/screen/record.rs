@@ -12,6 +12,7 @@ use super::decide::Screen;
 use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
 use super::evidence::{Cost, detectable};
 use super::facts::Facts;
+use super::memory::Memory;
 use super::networks::{Measure, Networks, Trained};
 use super::rule::Rule;
 use super::trial::{Evidence, Trial, Verdict};
@@ -250,23 +251,24 @@ impl ScreenConfig {
         stop: &Stop,
         listen: &(dyn Fn(Progress) + Sync),
     ) -> Result<ScreenRecord> {
-        self.screen(problem, threads, stop, listen).map(|screened| screened.record)
+        self.screen(problem, threads, stop, listen, None).map(|screened| screened.record)
     }
 
-    /// The same, with the networks that were picked.
+    /// The same, with the networks that were picked. Fits that are in the memory are not made again.
     pub fn screen(
         &self,
         problem: &Problem,
         threads: usize,
         stop: &Stop,
         listen: &(dyn Fn(Progress) + Sync),
+        memory: Option<&Memory>,
     ) -> Result<Screened> {
         self.check()?;
         let begun = Instant::now();
         let measure = Measure::of(&problem.validation);
         let epochs = |count: usize| listen(Progress::Epochs(count));
         let networks =
-            |head| Networks { problem, head, settings: &self.settings, seed: self.seed, measure, stop, epochs: &epochs };
+            |head| Networks { problem, head, settings: &self.settings, seed: self.seed, measure, stop, epochs: &epochs, memory };
         let fitters = HEADS.map(networks);
         let stage = |stage: Stage, left: Outlook| {
             // The plain network comes last.
