@@ -29,10 +29,10 @@ mod run;
 
 mod saved;
 
-// pub mod certify;
+pub mod certify;
 // pub mod export;
 
-// pub use certify::certify;
+pub use certify::certify;
 pub use error::{Error, Result};
 pub use input::Input;
 pub use op::{Activation, Op, Pooling};

@@ -2,7 +2,7 @@
 
 mod batch;
 mod image;
-mod vector;
+pub(crate) mod vector;
 
 use invar_kernels::Workspace;
 
