@@ -104,7 +104,7 @@ fn arrays_of_images_from_a_file_to_a_report() {
     assert!(err.contains("a file that does not exist yet"), "{err}");
 
     let (out, _) = expect(at, &["check", "invar.toml"], 0);
-    for part in ["training        128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
+    for part in ["training         128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
     {
         assert!(out.contains(part), "{part}\n{out}");
     }
@@ -224,7 +224,8 @@ fn bad_input_is_named_and_nothing_is_written() {
     let (x, _) = bars(20, 1);
     let arrays = [("x", Array::Floats(&[20, 8, 8], &x)), ("y", Array::Integers(&[19], &[0; 19]))];
     write_npz(&at.join("lengths.npz"), &arrays, Packing::Stored).unwrap();
-    write_npz(&at.join("texts.npz"), &[("x", Array::Texts(&["a".into(), "b".into()]))], Packing::Stored).unwrap();
+    let arrays = [("x", Array::Texts(&["a".into(), "b".into()])), ("y", Array::Integers(&[2], &[0, 1]))];
+    write_npz(&at.join("texts.npz"), &arrays, Packing::Stored).unwrap();
     write_npy(&at.join("x.npy"), &Array::Floats(&[20, 64], &x)).unwrap();
     let before = [names(at), vec!["invar.toml".into()]].concat();
     let mut before = before;
@@ -234,7 +235,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     let folder_of = |name: &str| IMAGES.replace("train = \"bars.npz\"\nshape = [1, 8, 8]", &format!("train = \"{name}\""));
     for (text, code, parts) in [
         (swap("ragged.csv"), 1, vec!["ragged.csv, line 42: expected 5 fields as in the header, got 2"]),
-        (swap("nan.csv"), 1, vec!["nan.csv", "expected a finite number, got NaN"]),
+        (swap("nan.csv"), 1, vec!["nan.csv", "line 42, column `c`: expected a number, got a missing value"]),
         (swap("word.csv"), 1, vec!["word.csv, line 42, column `c`", "three"]),
         (swap("one.csv"), 1, vec!["one.csv: expected two classes or more, got only `high`"]),
         (swap("gone.csv"), 1, vec!["gone.csv: cannot open it"]),
@@ -332,4 +333,35 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     let all = lines(&records);
     assert_eq!((all.len(), &all[..first.len()]), (5, &first[..]));
     assert!(at.join("run/model.invar").exists());
+}
+
+#[test]
+fn a_screen_that_is_killed_ends_as_if_it_had_not_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
+    for at in [&killed, &whole] {
+        std::fs::create_dir(at).unwrap();
+        std::fs::write(at.join("a.csv"), rows(300, 3, |y| y.to_string())).unwrap();
+        project(at, NUMBERS);
+    }
+    let mut child = Command::new(cargo_bin!("invar"))
+        .args(["train", "invar.toml", "--threads", "1"])
+        .current_dir(&killed)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let fits = killed.join("run/screen");
+    let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
+    let begun = Instant::now();
+    while count() < 3 && begun.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(count() >= 3 && !killed.join("run/model.invar").exists());
+    let (resumed, _) = expect(&killed, &["train", "invar.toml"], 0);
+    assert_eq!(resumed, expect(&whole, &["train", "invar.toml"], 0).0);
+    let model = |at: &Path| std::fs::read(at.join("run/model.invar")).unwrap().len();
+    assert!(model(&killed) > 1000 && !fits.exists());
 }

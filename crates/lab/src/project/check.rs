@@ -101,8 +101,7 @@ impl Findings {
             about_split(split, &mut findings);
         }
         about_task(loaded, &splits, &mut findings);
-        let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
-        let candidates = candidates(&loaded.groups, &weights)?;
+        let candidates = candidates(loaded)?;
         for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
             let text = format!("a layer that keeps {} keeps {} as well", candidate.name, candidate.implies.join(", "));
             findings.push(Finding { severity: Severity::Note, text });
@@ -214,9 +213,17 @@ fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Findi
     }
 }
 
-fn candidates(groups: &[Group], weights: &Lattice) -> Result<Vec<CandidateFinding>> {
+fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
+    let groups = &loaded.groups;
+    let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = if loaded.architecture == Architecture::Lift {
+        // Its head has one value for each element of the group: what is invariant there is invariant to subgroups alone.
+        Box::new(|k| Ok((0..groups.len()).filter(|&other| groups[other].is_subgroup_of(&groups[k])).collect()))
+    } else {
+        let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
+        Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+    };
     let finding = |(k, group): (usize, &Group)| {
-        let closed = weights.closure(&GroupSet::empty().with(k))?;
+        let closed = closure(k)?;
         let implies = closed.iter().filter(|&other| other != k).map(|other| groups[other].name().to_string()).collect();
         let orbits = group.orbits().map(|orbits| orbits.count());
         Ok(CandidateFinding { name: group.name().into(), order: group.order().to_string(), orbits, implies })

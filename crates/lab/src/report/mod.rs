@@ -4,12 +4,14 @@
 //! comes from the user is escaped.
 
 mod chart;
+mod lattice;
 mod sections;
 mod style;
 
-use invar_algebra::{GroupSet, Lattice, Options, Shape};
+use invar_algebra::Group;
+use invar_program::{Member, Saved, certify};
 
-use crate::diagram::{self, DiagramOptions, escape};
+use crate::diagram::{self, escape};
 use crate::error::Result;
 use crate::project::Run;
 
@@ -26,6 +28,25 @@ pub struct Proof {
     pub words: String,
 }
 
+impl Proof {
+    /// The certificate of a model: what can be proved about each of its candidates.
+    pub fn of(saved: &Saved) -> Result<Vec<Self>> {
+        let program = saved.whole()?;
+        let prove = |(group, member): (Group, &Member)| {
+            let found = certify(&program, &group)?;
+            let words = match found.broken() {
+                Some(broken) => format!("operation {} ({}): {}", broken.op, broken.name, broken.reason),
+                None if found.generators.is_empty() => "it changes nothing".into(),
+                None => {
+                    format!("weights that should be equal differ by {:.0e} of the largest at most", found.largest_difference())
+                }
+            };
+            Ok(Self { symmetry: member.name.clone(), kept: member.kept, proved: found.is_proved(), words })
+        };
+        saved.groups()?.into_iter().map(prove).collect()
+    }
+}
+
 /// Writes the page. `proofs` is the certificate of the model, symmetry by symmetry.
 pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
     let title = "invar: what the model keeps";
@@ -40,7 +61,7 @@ pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
     sections::head(&mut out, run);
     sections::asked(&mut out, run);
     sections::evidence(&mut out, run);
-    section(&mut out, "lattice", "The subspaces", &lattice(run)?);
+    section(&mut out, "lattice", "The subspaces", &lattice::figures(run)?);
     sections::scores(&mut out, run);
     sections::fits(&mut out, run);
     section(&mut out, "curves", "Learning curves", &chart::curves(run));
@@ -56,26 +77,6 @@ fn section(out: &mut String, id: &str, title: &str, content: &str) {
     if !content.is_empty() {
         out.push_str(&format!("<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escape(title)));
     }
-}
-
-/// The Hasse diagram with what is kept.
-fn lattice(run: &Run) -> Result<String> {
-    let groups = run.weight_groups()?;
-    let shape: &Shape = groups[0].shape();
-    let what = if run.architecture.takes_images() {
-        format!("Filters see patches of {shape}; these are the subspaces of weights on such a patch.")
-    } else {
-        format!("The layer that decides has weights of shape {shape}; these are their subspaces.")
-    };
-    let lattice = Lattice::new(groups, &Options::default())?;
-    let kept: GroupSet = (0..run.symmetries.len()).filter(|&group| run.symmetries[group].kept).collect();
-    let marked = if kept.is_empty() {
-        "Nothing is kept: the network may use all of them."
-    } else {
-        "Outlined: invariant to everything that is kept, which is all the model uses. Faded: given up."
-    };
-    let options = DiagramOptions { kept: Some(kept), max_nodes: 120, max_marks: 6000, ..DiagramOptions::default() };
-    Ok(format!("<p>{} {marked}</p>\n{}", escape(&what), diagram::figure(&lattice, &options)))
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ struct Reader(Bundle);
 impl ModuleVisitor for Reader {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         let data = param.val().into_data();
-        let shape = data.shape.to_vec();
+        let shape = param.dims().to_vec();
         let values = data.try_to_vec::<f32>().unwrap_or_default();
         self.0.tensors.insert(name(self.0.tensors.len()), invar_data::Tensor { shape, values });
     }
