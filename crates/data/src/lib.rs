@@ -40,7 +40,7 @@ mod write;
 mod bundle;
 pub mod onnx;
 
-pub use bundle::{Bundle, Tensor, sha256};
+pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
 pub use error::{Error, Result};
 pub use limits::Limits;
 pub use source::{Format, Layout, Missing, Source, Task};
