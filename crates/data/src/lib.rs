@@ -41,7 +41,7 @@ mod write;
 mod bundle;
 pub mod onnx;
 
-pub use bundle::{Bundle, Tensor, sha256};
+pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
 pub use digest::Digest;
 pub use error::{Error, Result};
 pub use limits::Limits;

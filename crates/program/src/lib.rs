@@ -30,7 +30,7 @@ mod run;
 mod saved;
 
 pub mod certify;
-// pub mod export;
+pub mod export;
 
 pub use certify::certify;
 pub use error::{Error, Result};
