@@ -20,8 +20,14 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Train on a built-in task, and tell which symmetries were kept and how the network extrapolates.
+    /// Write a project file, invar.toml, for data of your own.
+    Init(InitArgs),
+    /// Look at the data and the candidate symmetries of a project before any training.
+    Check(CheckArgs),
+    /// Train on data of your own or on a built-in task, and tell which symmetries were kept and how the network extrapolates.
     Train(TrainArgs),
+    /// Write the report on a run as one web page.
+    Report(ReportArgs),
     /// Regenerate tables of the paper, with its figures beside ours.
     Reproduce(ReproduceArgs),
     /// List the built-in tasks.
@@ -146,19 +152,55 @@ pub(crate) struct LatticeArgs {
     pub(crate) no_verify: bool,
 }
 
+/// Arguments of `invar init`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar init                        # a project file to fill in\n  \
+    invar init --data digits.npz      # with shape, task and candidates guessed from the data\n  \
+    invar init --data photos/ cats/invar.toml")]
+pub(crate) struct InitArgs {
+    /// The project file to write; it must not exist.
+    #[arg(default_value = "invar.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Training data to look at: an NPZ, NPY, CSV or IDX file, or a folder of images by class.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Arguments of `invar check`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  invar check invar.toml")]
+pub(crate) struct CheckArgs {
+    /// The project file.
+    #[arg(default_value = "invar.toml", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Print JSON (schema in docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Arguments of `invar train`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  invar train sum                     # the whole grid over lambda, about a minute\n  \
+#[command(after_help = "Examples:\n  invar train invar.toml --out run    # data of your own; `invar init` writes the file\n  \
+    invar train sum                     # a built-in task: the whole grid over lambda, about a minute\n  \
     invar train even_minus_odd --lambda 10 --epochs 300\n  \
     invar train even_minus_odd --method screen     # what each symmetry costs, some minutes\n  \
     invar train edges                   # a graph task; invar tasks lists them all")]
 pub(crate) struct TrainArgs {
-    /// The task; `invar tasks` lists them.
+    /// A project file, or a built-in task; `invar tasks` lists those. What follows is for tasks, except --out, --threads and
+    /// --json: a project file says the rest itself.
+    #[arg(value_name = "PROJECT|TASK")]
     pub(crate) task: String,
 
-    /// How to decide which symmetries to keep.
-    #[arg(long, value_enum, default_value = "cgreg")]
-    pub(crate) method: MethodArg,
+    /// Project: the folder for model.invar, run.json and records; a second run goes on where the first was cut short
+    /// [default: the folder `run` beside the project file].
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// How to decide which symmetries to keep [default: cgreg].
+    #[arg(long, value_enum)]
+    pub(crate) method: Option<MethodArg>,
 
     /// cgreg: strength of the penalty. Without it: a grid, and the paper's rule (the largest within 5 points of the best
     /// validation accuracy).
@@ -209,9 +251,9 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) length: Option<usize>,
 
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(crate) seed: u64,
+    /// Seed of everything random [default: 0].
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 
     /// Fits at once [default: number of cores].
     #[arg(long, value_name = "N")]
@@ -220,6 +262,19 @@ pub(crate) struct TrainArgs {
     /// Print JSON (schema in docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `invar report`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  invar report run -o report.html")]
+pub(crate) struct ReportArgs {
+    /// The folder of a run of `invar train`.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+
+    /// The page to write.
+    #[arg(short, long, default_value = "report.html", value_name = "FILE")]
+    pub(crate) output: PathBuf,
 }
 
 /// Arguments of `invar reproduce`.

@@ -1,12 +1,16 @@
 //! The command line: reads arguments, calls a crate, prints.
 
 mod bench;
+mod check;
 mod cli;
 mod data;
 mod font;
 mod groups;
+mod init;
 mod lattice;
 mod output;
+mod project;
+mod report;
 mod reproduce;
 mod screen;
 mod sheet;
@@ -31,7 +35,10 @@ static STOP: Stop = Stop::new();
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
+        Command::Init(args) => init::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Tasks(args) => tasks::run(&args),
         Command::Data(args) => data::run(&args),

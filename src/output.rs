@@ -17,6 +17,16 @@ pub(crate) fn strong(text: &str) -> String {
     format!("{STRONG}{text}{STRONG:#}")
 }
 
+/// A word that tells of an error.
+pub(crate) fn red(text: &str) -> String {
+    format!("{ERROR}{text}{ERROR:#}")
+}
+
+/// A word that tells of a warning.
+pub(crate) fn yellow(text: &str) -> String {
+    format!("{WARNING}{text}{WARNING:#}")
+}
+
 /// Prints an error with its causes, and the exit code it deserves: 2 for what the user asked, 1 for what went wrong.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -36,7 +46,8 @@ fn is_usage(error: &anyhow::Error) -> bool {
     fn lab(error: &invar_lab::Error) -> bool {
         match error {
             invar_lab::Error::Algebra(error) => algebra(error),
-            invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } => true,
+            invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } | invar_lab::Error::Project { .. } => true,
+            invar_lab::Error::Data(error) => matches!(error, invar_data::Error::Request { .. } | invar_data::Error::Name { .. }),
             invar_lab::Error::Network(error) => matches!(error, invar_nn::Error::Setting { .. }),
             _ => false,
         }

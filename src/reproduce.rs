@@ -103,7 +103,7 @@ fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result
             let what = format!("{} on {}", record.config.method.title(), record.config.data.name());
             let bar = current.borrow();
             bar.set_position(done as u64);
-            bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation.accuracy));
+            bar.set_message(format!("{what}: {:.1} %", 100.0 * record.extrapolation_accuracy()));
         },
     )?;
     current.borrow().finish_and_clear();

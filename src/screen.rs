@@ -7,7 +7,8 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, Stage, Verdict,
+    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
+    Verdict,
 };
 use invar_nn::Head;
 
@@ -27,11 +28,11 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
         ("--head", args.head.is_some()),
         ("--schedule", args.schedule.is_some()),
     ];
-    refuse("screen", given)?;
+    refuse("--method screen", given)?;
     let config = config(args, data);
     // Before the lattice is built, which takes a moment.
     config.rules.iter().try_for_each(Rule::check)?;
-    let problem = data.problem(args.seed)?;
+    let problem = data.problem(args.seed.unwrap_or(0))?;
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "screening");
     let record = config.run(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress));
@@ -52,7 +53,7 @@ fn config(args: &TrainArgs, data: Data) -> ScreenConfig {
     let refit_epochs = (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs);
     let settings = Settings { epochs, refit_epochs, learning_rate: args.rate.unwrap_or(defaults.learning_rate), ..defaults };
     let rule = Rule { tolerance: args.tolerance.unwrap_or(Rule::default().tolerance), strict: args.strict };
-    ScreenConfig { data, settings, rules: vec![rule], seed: args.seed }
+    ScreenConfig { data, settings, rules: vec![rule], seed: args.seed.unwrap_or(0) }
 }
 
 fn hear(bar: &ProgressBar, progress: Progress) {
@@ -60,14 +61,7 @@ fn hear(bar: &ProgressBar, progress: Progress) {
         Progress::Epochs(count) => bar.inc(count as u64),
         Progress::Stage(stage, left) => {
             bar.set_length(bar.position() + left as u64);
-            bar.set_message(match stage {
-                Stage::Free => "nothing imposed",
-                Stage::Each => "each symmetry alone",
-                Stage::Confirm => "rejections, from a second start",
-                Stage::Joint => "symmetries together",
-                Stage::Refit => "what was chosen, from fresh starts",
-                Stage::Retest => "what was rejected, once more",
-            });
+            bar.set_message(stage.describe());
         }
     }
 }
@@ -224,10 +218,13 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
 fn summary(record: &ScreenRecord, answer: &Answer) -> String {
     let Answer { kept, facts, rule, .. } = answer;
     let limit = if rule.strict { "no significant cost".into() } else { format!("at most {} points altogether", rule.tolerance) };
-    let lost = record.truth.iter().filter(|&g| !kept.contains(g)).count();
-    let wrong = kept.iter().filter(|&g| !record.truth.contains(g)).count();
+    let truth = record.truth.as_ref().map_or(String::new(), |truth| {
+        let lost = truth.iter().filter(|&g| !kept.contains(g)).count();
+        let wrong = kept.iter().filter(|&g| !truth.contains(g)).count();
+        format!("; in truth {lost} that hold were lost, {wrong} that do not hold were kept")
+    });
     let mut text = vec![format!(
-        "{}: {} of {}, {limit}: {}\n  a group of order {}; in truth {lost} that hold were lost, {wrong} that do not hold were kept",
+        "{}: {} of {}, {limit}: {}\n  a group of order {}{truth}",
         strong("kept"),
         kept.len(),
         record.names.len(),
@@ -267,26 +264,29 @@ fn tolerances(record: &ScreenRecord, answer: &Answer) -> String {
 /// Accuracy in both environments, beside a plain network, the truth imposed, and chance.
 fn environments(record: &ScreenRecord, answer: &Answer) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let outside = |result: &StartResult| result.extrapolation.map_or("-".into(), |metrics| percent(metrics.accuracy));
     let spread = |result: &HeadResult| {
-        let values = result.starts.iter().map(|start| start.extrapolation.accuracy);
+        let values = result.starts.iter().filter_map(|start| Some(start.extrapolation?.accuracy));
         let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         if result.starts.len() > 1 { format!("{} to {}", percent(low), percent(high)) } else { String::new() }
     };
     let row = |name: String, result: &HeadResult| {
         let picked = result.picked();
         let alike = result.consistency.map_or("-".into(), percent);
-        vec![name, percent(picked.validation.accuracy), percent(picked.extrapolation.accuracy), spread(result), alike]
+        vec![name, percent(picked.validation.accuracy), outside(picked), spread(result), alike]
     };
     let mut table = Vec::new();
     for (k, result) in answer.heads.iter().enumerate().rev() {
         let mark = if k == answer.preferred { " <- preferred" } else { "" };
         table.push(row(format!("kept symmetries, {}{mark}", head_name(result.head)), result));
     }
-    table.push(row(format!("the truth imposed, {}", head_name(record.oracle.head)), &record.oracle));
+    if let Some(oracle) = &record.oracle {
+        table.push(row(format!("the truth imposed, {}", head_name(oracle.head)), oracle));
+    }
     if let Some(plain) = &record.plain {
-        let (inside, outside) = (plain.result.validation.accuracy, plain.result.extrapolation.accuracy);
+        let inside = percent(plain.result.validation.accuracy);
         let alike = plain.consistency.map_or("-".into(), percent);
-        table.push(vec!["plain network".into(), percent(inside), percent(outside), String::new(), alike]);
+        table.push(vec!["plain network".into(), inside, outside(&plain.result), String::new(), alike]);
     }
     table.push(vec!["most frequent answer".into(), String::new(), percent(record.chance), String::new(), String::new()]);
     let header = ["", "same environment %", "other environment %", "by start", "pairs answered alike %"];

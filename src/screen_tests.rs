@@ -13,7 +13,7 @@ fn cost(points: f64) -> Cost {
 
 fn start(validation: f64, extrapolation: f64) -> StartResult {
     let metrics = |accuracy| Metrics { loss: 0.1, accuracy };
-    StartResult { validation: metrics(validation), extrapolation: metrics(extrapolation) }
+    StartResult { validation: metrics(validation), extrapolation: Some(metrics(extrapolation)) }
 }
 
 fn result(head: Head, starts: &[(f64, f64)], cost: Option<Cost>) -> HeadResult {
@@ -54,8 +54,8 @@ fn record(n: usize, costs: &[f64], verdicts: Vec<Verdict>, truth: &GroupSet, rul
         evidence: costs.iter().enumerate().map(evidence).collect(),
         joints: Vec::new(),
         answers: vec![answer],
-        truth: truth.clone(),
-        oracle: result(Head::Hidden, &[(1.0, 0.99)], None),
+        truth: Some(truth.clone()),
+        oracle: Some(result(Head::Hidden, &[(1.0, 0.99)], None)),
         plain: Some(Comparison { result: start(0.4, 0.01), consistency: Some(0.03) }),
         chance: 0.005,
     }

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Result, anyhow};
+use invar_algebra::GroupSet;
 use invar_lab::cgreg::{self, IMAGE_LAMBDAS, LAMBDAS};
 use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::networks::Backbone;
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{End, Head, PenaltyConfig, Proxy, Schedule, Size};
+use invar_nn::{Dataset, End, Head, PenaltyConfig, Proxy, Schedule, Size};
 use invar_tasks::Invariant;
 use serde::Serialize;
 
@@ -38,15 +39,19 @@ struct Answer {
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    if crate::project::is_project(&args.task) {
+        return crate::project::run(args);
+    }
+    refuse("a built-in task", [("--out", args.out.is_some())])?;
     let data = data(args)?;
-    if args.method == MethodArg::Screen {
+    if args.method == Some(MethodArg::Screen) {
         return crate::screen::run(args, data);
     }
-    refuse("cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
+    refuse("--method cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
     let fits = fits(args, data);
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;
-    let problem = data.problem(args.seed)?;
+    let problem = data.problem(args.seed.unwrap_or(0))?;
     let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
     let Some((plain, grid)) = records.split_last() else {
         return Err(anyhow!("nothing was trained"));
@@ -61,7 +66,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
             chosen: chosen.clone(),
             plain: plain.clone(),
             grid: grid.to_vec(),
-            true_symmetry: problem.symmetry.iter().collect(),
+            true_symmetry: problem.symmetry.iter().flat_map(GroupSet::iter).collect(),
         })?;
     } else {
         line(&render(&data, &problem, chosen, plain, grid))?;
@@ -77,14 +82,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
 }
 
 /// Refuses options that the method does not have: ignoring them would answer another question.
-pub(crate) fn refuse<const N: usize>(method: &'static str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
-    refuse_for(&format!("--method {method}"), given)
-}
-
-fn refuse_for<const N: usize>(what: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
+pub(crate) fn refuse<const N: usize>(method: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
     match given.into_iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(invar_lab::Error::Setting { name, expected: format!("left out with {what}"), got: "given".into() })
+            Err(invar_lab::Error::Setting { name, expected: format!("left out with {method}"), got: "given".into() })
         }
         None => Ok(()),
     }
@@ -93,13 +94,13 @@ fn refuse_for<const N: usize>(what: &str, given: [(&'static str, bool); N]) -> i
 fn data(args: &TrainArgs) -> Result<Data> {
     let mut data = Data::by_name(&args.task)?;
     if let Data::Images(images) = &mut data {
-        refuse_for("images", [("--length", args.length.is_some())])?;
+        refuse("images", [("--length", args.length.is_some())])?;
         images.invariant = match &args.invariant {
             Some(name) => Invariant::by_name(name).map_err(invar_lab::Error::from)?,
             None => Invariant::RotVflip,
         };
     } else {
-        refuse_for("sequences and graphs", [("--invariant", args.invariant.is_some())])?;
+        refuse("sequences and graphs", [("--invariant", args.invariant.is_some())])?;
     }
     if let Some(examples) = args.examples {
         data.set_examples(examples);
@@ -108,7 +109,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
         match &mut data {
             Data::Sequences(data) => data.length = length,
             Data::Graphs(data) => data.nodes = length,
-            Data::Images(_) => {}
+            Data::Images(_) | Data::Files(_) => {}
         }
     }
     Ok(data)
@@ -139,7 +140,7 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         head,
         learning_rate: args.rate.unwrap_or(rate),
         max_epochs: epochs,
-        seed: args.seed,
+        seed: args.seed.unwrap_or(0),
         // A plain network of about as many weights.
         backbone: images.then_some(if method == Method::Plain { Backbone::small() } else { Backbone::Lift }),
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
@@ -202,14 +203,14 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
         data.description(),
         groups,
         output::thousands(&problem.train.len()),
-        output::thousands(&problem.test.len()),
+        output::thousands(&problem.test.as_ref().map_or(0, Dataset::len)),
     )];
     if grid.len() > 1 {
         let row = |record: &Record| {
             let mark = if record.config.lambda.total_cmp(&chosen.config.lambda).is_eq() { "<- chosen" } else { "" };
             let kept = record.layer.as_ref().map_or(0, |layer| layer.groups.iter().filter(|group| group.kept).count());
             let figures =
-                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation.accuracy)];
+                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation_accuracy())];
             figures.into_iter().chain([kept.to_string(), mark.to_string()]).collect::<Vec<_>>()
         };
         let rows: Vec<Vec<String>> = grid.iter().map(row).collect();
@@ -218,7 +219,7 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
     }
     let consistency = |record: &Record| record.consistency.map_or("-".into(), percent);
     let row = |name: &str, record: &Record| {
-        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation.accuracy));
+        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation_accuracy()));
         vec![name.to_string(), inside, outside, consistency(record)]
     };
     let chance = vec!["most frequent answer".into(), String::new(), percent(problem.chance), String::new()];
@@ -236,7 +237,7 @@ fn kept(problem: &Problem, record: &Record) -> String {
         return String::new();
     };
     let (kept, broken): (Vec<KeptGroup>, Vec<KeptGroup>) = layer.groups.iter().partition(|group| group.kept);
-    let truly = |group: usize| problem.symmetry.contains(group);
+    let truly = |group: usize| problem.symmetry.as_ref().is_some_and(|symmetry| symmetry.contains(group));
     let wrong = kept.iter().filter(|group| !truly(group.group)).count();
     let missed = broken.iter().filter(|group| truly(group.group)).count();
     let mut text = vec![format!(

@@ -141,8 +141,17 @@ fn products(folder: &Path) -> Result<()> {
 
 fn single(folder: &Path) -> Result<()> {
     type Build = fn(&mut Graph, Value) -> Result<Value>;
-    let cases: [(&'static str, Build); 9] = [
+    let cases: [(&'static str, Build); 15] = [
         ("relu", |graph, x| graph.relu(x)),
+        ("leaky_relu", |graph, x| graph.leaky_relu(x, 0.01)),
+        ("sigmoid", |graph, x| graph.sigmoid(x)),
+        ("tanh", |graph, x| graph.tanh(x)),
+        ("erf", |graph, x| graph.erf(x)),
+        ("reduce_max", |graph, x| graph.reduce_max(x, &[2], Keep::Nothing)),
+        ("gather_along", |graph, x| {
+            let numbers = graph.integers("numbers", &[2, 2], &[1, 0, 0, 1])?;
+            graph.gather_along(x, numbers, 2)
+        }),
         ("softmax", |graph, x| graph.softmax(x, 2)),
         ("arg_max", |graph, x| graph.arg_max(x, 1)),
         ("reduce_sum", |graph, x| graph.reduce_sum(x, &[1], Keep::Nothing)),

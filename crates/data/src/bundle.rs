@@ -129,6 +129,20 @@ impl Bundle {
     }
 }
 
+/// Writes tensors for other programs as a safetensors file, whole or not at all, with one text in its metadata. It has no
+/// checksums, and is not read back here.
+pub fn write_safetensors(path: &Path, tensors: &BTreeMap<String, Tensor>, (key, text): (&str, &str)) -> Result<()> {
+    let refuse = |problem: String| Error::Bundle { origin: origin(path), problem };
+    let data: BTreeMap<&String, Vec<u8>> = tensors.iter().map(|(name, tensor)| (name, tensor.bytes())).collect();
+    let views = tensors.iter().map(|(name, tensor)| {
+        let view = TensorView::new(Dtype::F32, tensor.shape.clone(), &data[name]);
+        view.map(|view| (name, view)).map_err(|error| refuse(format!("tensor {}: {error}", quote(name))))
+    });
+    let metadata = HashMap::from([(key.to_owned(), text.to_owned())]);
+    let bytes = safetensors::serialize(views.collect::<Result<Vec<_>>>()?, Some(metadata));
+    write_whole(path, &bytes.map_err(|error| refuse(error.to_string()))?)
+}
+
 impl Body {
     /// Finds the manifest, and checks it.
     fn find(header: &Metadata, origin: &str) -> Result<Self> {
@@ -179,7 +193,12 @@ fn checksum(shape: &[usize], data: &[u8]) -> String {
 }
 
 fn hex(text: &str) -> String {
-    digits(&Sha256::digest(text))
+    sha256(text.as_bytes())
+}
+
+/// The SHA-256 checksum of some bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    digits(&Sha256::digest(bytes))
 }
 
 fn digits(bytes: &[u8]) -> String {

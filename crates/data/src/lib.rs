@@ -31,6 +31,7 @@ mod image;
 mod pnm;
 
 // What to know about a table, and what to hold out.
+mod digest;
 mod split;
 mod summary;
 
@@ -40,7 +41,8 @@ mod write;
 mod bundle;
 pub mod onnx;
 
-pub use bundle::{Bundle, Tensor};
+pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
+pub use digest::Digest;
 pub use error::{Error, Result};
 pub use limits::Limits;
 pub use source::{Format, Layout, Missing, Source, Task};

@@ -3,6 +3,7 @@
 Needs onnx, onnxruntime and numpy from PyPI:  python onnx_check.py FOLDER
 """
 
+import math
 import pathlib
 import sys
 
@@ -58,6 +59,12 @@ EXPECTED = {
     "add": lambda a: a["x"] + a["w"],
     "mul": lambda a: a["x"] * a["w"],
     "relu": lambda a: np.maximum(a["x"], 0),
+    "leaky_relu": lambda a: np.where(a["x"] > 0, a["x"], np.float32(0.01) * a["x"]),
+    "sigmoid": lambda a: 1 / (1 + np.exp(-a["x"])),
+    "tanh": lambda a: np.tanh(a["x"]),
+    "erf": lambda a: np.vectorize(math.erf)(a["x"]),
+    "reduce_max": lambda a: a["x"].max(2),
+    "gather_along": lambda a: a["x"][:, :, [[1, 0], [0, 1]]],
     "softmax": lambda a: softmax(a["x"], 2),
     "arg_max": lambda a: a["x"].argmax(1),
     "reduce_sum": lambda a: a["x"].sum(1),

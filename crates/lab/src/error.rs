@@ -18,9 +18,17 @@ pub enum Error {
     #[error(transparent)]
     Task(#[from] invar_tasks::Error),
 
+    /// From the user's files.
+    #[error(transparent)]
+    Data(#[from] invar_data::Error),
+
     /// From a network or its training.
     #[error(transparent)]
     Network(#[from] invar_nn::Error),
+
+    /// From a model that is to be run or saved.
+    #[error(transparent)]
+    Program(#[from] invar_program::Error),
 
     /// A setting outside its range.
     #[error("{name} should be {expected}, but is {got}")]
@@ -31,6 +39,17 @@ pub enum Error {
         expected: String,
         /// What was given.
         got: String,
+    },
+
+    /// A project file that asks for something that cannot be.
+    #[error("{path}, line {line}: {problem}", path = .path.display())]
+    Project {
+        /// The project file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// The key, what was expected and what is there.
+        problem: String,
     },
 
     /// A file that cannot be read or written.
@@ -60,6 +79,15 @@ pub enum Error {
     Busy {
         /// The record file.
         path: PathBuf,
+    },
+
+    /// The file of a run that is damaged or of another version.
+    #[error("{path}: not a run that can be read: {problem}", path = .path.display())]
+    Run {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
 
     /// The user asked to stop before there was an answer.

@@ -6,17 +6,16 @@ use std::time::Instant;
 use burn::tensor::Device;
 use invar_algebra::{Action, Group};
 use invar_nn::{
-    Augmentation, Epoch, Example, Extras, Head, Model, Network, Optimizer, PenaltyConfig, Rng, Schedule, StoppingConfig,
-    TrainConfig, evaluate, train,
+    Augmentation, Epoch, Example, Extras, Head, Lattices, Model, Network, Optimizer, PenaltyConfig, Rng, Schedule,
+    StoppingConfig, TrainConfig, train,
 };
-use invar_tasks::consistency;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::networks::Backbone;
 use crate::problem::{Data, Problem};
-use crate::record::{Metrics, Record};
+use crate::record::Record;
 
 /// A group counts as kept when the layer's relative violation is at most this.
 pub const KEPT: f64 = 1e-5;
@@ -158,7 +157,7 @@ impl FitConfig {
     pub(crate) fn repeat(&self) -> u64 {
         match self.data {
             Data::Images(images) => images.fold as u64,
-            Data::Sequences(_) | Data::Graphs(_) => self.seed,
+            Data::Sequences(_) | Data::Graphs(_) | Data::Files(_) => self.seed,
         }
     }
 
@@ -193,25 +192,15 @@ impl FitConfig {
             Method::Cgreg => Some(self.penalty.build_layers(&built.reynolds(problem), &device)?),
             _ => None,
         };
-        let whole = Group::join("all", problem.groups())?;
-        let transform = |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example);
-        let augmentation: Option<Augmentation> = if self.method == Method::Augmented { Some(&transform) } else { None };
+        // Only then: candidates of the user's may generate no finite group.
+        let whole = (self.method == Method::Augmented).then(|| Group::join("all", problem.groups())).transpose()?;
+        let transform = whole
+            .map(|whole| move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example));
+        let augmentation = transform.as_ref().map(|transform| transform as Augmentation);
         let extras = Extras { penalty: penalty.as_ref(), augmentation };
         let fit = train(built.network.clone(), &problem.train, &problem.validation, &self.train_config(), extras, observer)?;
 
-        let metrics = |data| -> Result<Metrics> {
-            let found = evaluate(&fit.model, data)?;
-            Ok(Metrics { loss: found.loss, accuracy: found.accuracy })
-        };
-        let answers =
-            |data| -> Result<Vec<i64>> { Ok(evaluate(&fit.model, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
-        let [observed, counterfactual] = &problem.pairs;
-        let consistency = if problem.symmetry.is_empty() {
-            // Without irrelevant groups both halves of a pair are the same example.
-            None
-        } else {
-            Some(consistency(&answers(observed)?, &answers(counterfactual)?)?)
-        };
+        let (validation, extrapolation) = problem.metrics(&fit.model)?;
         let record = Record {
             config: self.clone(),
             parameters,
@@ -219,14 +208,14 @@ impl FitConfig {
             best_epoch: fit.best_epoch,
             end: fit.end,
             seconds: start.elapsed().as_secs_f64(),
-            validation: metrics(&problem.validation)?,
-            extrapolation: metrics(&problem.test)?,
-            consistency,
+            validation,
+            extrapolation,
+            consistency: problem.consistency(&fit.model)?,
             chance: problem.chance,
             layer: built.read(&fit.model, problem)?,
             curve: Record::thinned(&fit.curve),
         };
-        Ok(Outcome { record, network: fit.model })
+        Ok(Outcome { record, network: fit.model, lattices: built.lattices })
     }
 }
 
@@ -237,6 +226,8 @@ pub struct Outcome {
     pub record: Record,
     /// The trained network.
     pub network: Network,
+    /// The lattices of its CG layers, where these are not the one of the problem.
+    pub lattices: Option<Lattices>,
 }
 
 /// Applies a permutation of positions to one example in place.

@@ -19,6 +19,9 @@ pub mod networks;
 pub mod cgreg;
 pub mod screen;
 
+pub mod project;
+pub mod report;
+
 pub mod reproduce;
 pub mod speed;
 

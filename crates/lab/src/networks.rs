@@ -6,13 +6,13 @@ use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
 use invar_nn::{
-    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Lattices, LiftConfig, Network, Pool, Reynolds,
+    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Inputs, Lattices, LiftConfig, Network, Pool, Reynolds,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
-use crate::problem::{Data, Problem};
+use crate::problem::Problem;
 use crate::record::{KeptGroup, Layer};
 
 /// The network for images.
@@ -48,22 +48,22 @@ impl Default for Backbone {
 /// A network, and the lattices of its CG layers where it has several.
 pub(crate) struct Built {
     pub(crate) network: Network,
-    lattices: Option<Lattices>,
+    pub(crate) lattices: Option<Lattices>,
 }
 
 impl FitConfig {
     /// Draws the network; the oracle's with the true symmetry imposed.
     pub(crate) fn build(&self, problem: &Problem, device: &Device) -> Result<Built> {
-        let imposed = (self.method == Method::Oracle).then_some(&problem.symmetry);
+        let imposed = if self.method == Method::Oracle { Some(self.truth(problem)?) } else { None };
         self.build_with(problem, imposed, device)
     }
 
     /// Draws the network, CG layers confined to weights that are invariant to the candidates in `imposed`.
     pub(crate) fn build_with(&self, problem: &Problem, imposed: Option<&GroupSet>, device: &Device) -> Result<Built> {
         let mut init = Init::new(self.seed, device);
-        match self.data {
-            Data::Images(_) => self.image_network(problem, imposed, &mut init),
-            Data::Sequences(_) | Data::Graphs(_) => {
+        match *problem.train.inputs() {
+            Inputs::Images { channels, .. } => self.image_network(problem, channels, imposed, &mut init),
+            Inputs::Tokens { .. } | Inputs::Array { .. } => {
                 Ok(Built { network: self.feed_forward(problem, imposed, &mut init)?, lattices: None })
             }
         }
@@ -98,7 +98,7 @@ impl FitConfig {
     }
 
     /// Networks for images: the candidates act on patches, which is where the first layer meets them.
-    fn image_network(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
+    fn image_network(&self, problem: &Problem, channels: usize, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
         let groups = ImageGroups::new(problem.groups())?;
         let imposed = imposed.cloned();
         let outputs = problem.train.outputs();
@@ -110,7 +110,7 @@ impl FitConfig {
                     Method::GInvariant => Filters::P4m,
                     _ => return Err(self.unfit("cgreg, oracle, plain or g_invariant, which take images")),
                 };
-                let config = CnnConfig { depth, width, pool, filters, ..CnnConfig::new(outputs) };
+                let config = CnnConfig { channels, depth, width, pool, filters, ..CnnConfig::new(outputs) };
                 let lattices = config.lattices(&groups)?;
                 (config.init(Some(&lattices), init)?.into(), lattices)
             }
@@ -118,13 +118,18 @@ impl FitConfig {
                 if !matches!(self.method, Method::Cgreg | Method::Oracle) {
                     return Err(self.unfit("cgreg or oracle, which have a lifted network"));
                 }
-                let mut config = LiftConfig { imposed, ..LiftConfig::new(outputs) };
+                let mut config = LiftConfig { channels, imposed, ..LiftConfig::new(outputs) };
                 config.head.head = self.head;
                 let lattices = config.lattices(&groups)?;
                 (config.init(&lattices, init)?.into(), lattices)
             }
         };
         Ok(Built { network, lattices: Some(lattices) })
+    }
+
+    /// The symmetry that an oracle imposes.
+    fn truth<'a>(&self, problem: &'a Problem) -> Result<&'a GroupSet> {
+        problem.symmetry.as_ref().ok_or_else(|| self.unfit("another than oracle: the truth about these data is not known"))
     }
 
     fn unfit(&self, expected: &str) -> Error {
@@ -145,6 +150,16 @@ impl Built {
             *weights = weights.clone().impose(&vectors)?;
         }
         Ok(network)
+    }
+
+    /// Whether some layer has no weights but zero that are invariant to a set of candidates.
+    pub(crate) fn vanishes(&self, set: &GroupSet, problem: &Problem) -> Result<bool> {
+        match &self.lattices {
+            Some(lattices) => {
+                lattices.layers().iter().try_fold(false, |any, layer| Ok(any || layer.invariant_basis(set)?.is_empty()))
+            }
+            None => Ok(problem.invariant_basis(set)?.is_empty()),
+        }
     }
 
     /// cl(M): every candidate that the network with M imposed is invariant to anyway.

@@ -1,11 +1,14 @@
 //! A task made concrete: data for the networks, candidate groups with their lattice, and the truth to compare with.
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, candidates, left_fixed_space};
-use invar_nn::{Bases, Dataset, Inputs, Reynolds, Targets};
-use invar_tasks::{Examples, Graphs, Images, Pairs, Sequences, Split, Task};
+use invar_data::Digest;
+use invar_nn::{Bases, Dataset, Inputs, Model, Reynolds, Targets, evaluate};
+use invar_tasks::{Examples, Graphs, Images, Pairs, Sequences, Split, Task, consistency};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::record::Metrics;
+use crate::screen::Measure;
 
 /// Coupled pairs per problem, for the consistency of Definition 2.
 const PAIRS: usize = 1000;
@@ -16,7 +19,7 @@ const PAIRS_SEED: u64 = 0x5eed;
 const IMAGE: [usize; 3] = [3, 28, 28];
 const PATCH: [usize; 3] = [3, 3, 3];
 
-/// Which data: a built-in task with its sizes.
+/// Which data: a built-in task with its sizes, or the user's own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
@@ -26,6 +29,8 @@ pub enum Data {
     Graphs(Graphs),
     /// Digits, turned, mirrored and coloured.
     Images(Images),
+    /// The user's own, by the digest of what they are and how they are seen: a [project](crate::project) brings them.
+    Files(Digest),
 }
 
 impl Data {
@@ -44,6 +49,7 @@ impl Data {
             Self::Sequences(data) => data.task.name(),
             Self::Graphs(data) => data.task.name(),
             Self::Images(data) => data.task.name(),
+            Self::Files(_) => "own data",
         }
     }
 
@@ -53,6 +59,7 @@ impl Data {
             Self::Sequences(data) => data.task.description(),
             Self::Graphs(data) => data.task.description(),
             Self::Images(data) => data.task.description(),
+            Self::Files(_) => "what the labels of your files say",
         }
     }
 
@@ -65,18 +72,20 @@ impl Data {
                 data.count = Some(examples);
                 return;
             }
+            Self::Files(_) => return,
         };
         sizes.examples = examples;
         sizes.test = sizes.test.min(examples).max(1);
     }
 
-    /// Draws the data and builds everything that does not depend on a network.
+    /// Draws the data and builds everything that does not depend on a network. The user's own data are not drawn.
     pub fn problem(&self, seed: u64) -> Result<Problem> {
         let (groups, symmetry, depends) = match self {
             Self::Sequences(data) => (data.groups()?, data.symmetry(), data.depends()),
             Self::Graphs(data) => (data.groups()?, data.symmetry(), data.depends()),
             // Filters see patches: that is where weights meet the candidates.
             Self::Images(data) => (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry(), data.depends()),
+            Self::Files(digest) => return Err(not_drawn(digest)),
         };
         let lattice = Lattice::new(groups, &Options::default())?;
         let (vocabulary, split, pairs, chance) = match self {
@@ -99,12 +108,19 @@ impl Data {
                 let Pairs { observed, counterfactual } = data.pair_bytes(PAIRS, seed ^ PAIRS_SEED)?;
                 (None, [image(train)?, image(validation)?, image(test)?], [image(observed)?, image(counterfactual)?], chance)
             }
+            Self::Files(digest) => return Err(not_drawn(digest)),
         };
         let [train, validation, test] = split;
         let reynolds = Reynolds::of(lattice.groups())?;
         let bases = Bases::of(&lattice);
-        Ok(Problem { lattice, bases, reynolds, symmetry, depends, vocabulary, train, validation, test, pairs, chance })
+        let (symmetry, test, pairs) = (Some(symmetry), Some(test), Some(pairs));
+        let measure = Measure::Accuracy;
+        Ok(Problem { lattice, bases, reynolds, symmetry, depends, vocabulary, train, validation, test, pairs, chance, measure })
     }
+}
+
+fn not_drawn(digest: &Digest) -> Error {
+    Error::Setting { name: "data", expected: "a built-in task, or read from the user's files".into(), got: digest.to_string() }
 }
 
 /// Data, groups and truth of a task, for one seed.
@@ -117,8 +133,8 @@ pub struct Problem {
     pub bases: Bases,
     /// The Reynolds operators, as networks take them.
     pub reynolds: Reynolds,
-    /// The true symmetry of the target.
-    pub symmetry: GroupSet,
+    /// The true symmetry of the target, where it is known.
+    pub symmetry: Option<GroupSet>,
     /// The groups that act on the training data and on the label.
     pub depends: GroupSet,
     /// Number of tokens including 0; none for arrays.
@@ -127,18 +143,43 @@ pub struct Problem {
     pub train: Dataset,
     /// Held out of the same environment.
     pub validation: Dataset,
-    /// Another environment.
-    pub test: Dataset,
-    /// Coupled pairs (X, X_cf).
-    pub pairs: [Dataset; 2],
-    /// Test accuracy of always answering the most frequent training target.
+    /// Another environment, if there is one.
+    pub test: Option<Dataset>,
+    /// Coupled pairs (X, X_cf), where they can be drawn.
+    pub pairs: Option<[Dataset; 2]>,
+    /// Accuracy of always answering the most frequent training target: on the test set, or on validation examples without one.
     pub chance: f64,
+    /// What a fit is judged by.
+    pub measure: Measure,
 }
 
 impl Problem {
     /// The candidate groups.
     pub fn groups(&self) -> &[Group] {
         self.lattice.groups()
+    }
+
+    /// Share of coupled pairs that a network answers alike (Definition 2); none without pairs, or when nothing is irrelevant and
+    /// both halves of a pair are the same example.
+    pub fn consistency<M: Model>(&self, network: &M) -> Result<Option<f64>> {
+        let irrelevant = self.symmetry.as_ref().is_some_and(|symmetry| !symmetry.is_empty());
+        let Some([observed, counterfactual]) = self.pairs.as_ref().filter(|_| irrelevant) else { return Ok(None) };
+        let answers =
+            |data| -> Result<Vec<i64>> { Ok(evaluate(network, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
+        Ok(Some(consistency(&answers(observed)?, &answers(counterfactual)?)?))
+    }
+
+    /// How a network does on the validation examples, and on the test examples if there are any.
+    pub fn metrics<M: Model>(&self, network: &M) -> Result<(Metrics, Option<Metrics>)> {
+        let of = |data: &Dataset| -> Result<Metrics> {
+            let found = evaluate(network, data)?;
+            let accuracy = match (self.measure, Measure::variance(data)) {
+                (Measure::RSquared { .. }, Some(variance)) => 1.0 - found.loss / variance,
+                _ => found.accuracy,
+            };
+            Ok(Metrics { loss: found.loss, accuracy })
+        };
+        Ok((of(&self.validation)?, self.test.as_ref().map(of).transpose()?))
     }
 
     /// A basis of Bt(M): all weights invariant to every group of the set.

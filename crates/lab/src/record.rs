@@ -32,11 +32,12 @@ pub struct Record {
     pub seconds: f64,
     /// In the training environment, on held-out examples.
     pub validation: Metrics,
-    /// In the other environment. Never used for a choice.
-    pub extrapolation: Metrics,
+    /// In the other environment, if there is one. Never used for a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extrapolation: Option<Metrics>,
     /// Share of coupled pairs answered alike (Definition 2); absent when nothing is irrelevant.
     pub consistency: Option<f64>,
-    /// Test accuracy of the most frequent training target.
+    /// Accuracy of the most frequent training target: on the test set, or on validation examples without one.
     pub chance: f64,
     /// What the CG layer kept; absent for baselines.
     pub layer: Option<Layer>,
@@ -44,13 +45,13 @@ pub struct Record {
     pub curve: Vec<Epoch>,
 }
 
-/// Loss and accuracy (a share, 0 to 1).
+/// Loss and accuracy (a share, 0 to 1; for numbers of the user's own R²).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
     /// Mean loss.
     pub loss: f64,
-    /// Share answered right.
+    /// Share answered right, or R².
     pub accuracy: f64,
 }
 
@@ -80,6 +81,11 @@ pub struct KeptGroup {
 }
 
 impl Record {
+    /// Accuracy in the other environment; not a number where there is none.
+    pub fn extrapolation_accuracy(&self) -> f64 {
+        self.extrapolation.map_or(f64::NAN, |metrics| metrics.accuracy)
+    }
+
     /// The first epochs, then ever fewer, and the last.
     pub(crate) fn thinned(curve: &[Epoch]) -> Vec<Epoch> {
         let last = curve.len().saturating_sub(1);
@@ -202,7 +208,7 @@ mod tests {
             end: End::MaxEpochs,
             seconds: 0.5,
             validation: metrics,
-            extrapolation: metrics,
+            extrapolation: Some(metrics),
             consistency: None,
             chance: 0.0,
             layer: None,

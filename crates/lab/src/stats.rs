@@ -36,6 +36,18 @@ fn quantile(freedom: usize) -> f64 {
     StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }
 
+/// Wilson's 95 % interval of a share: it stays inside 0 to 1, and is honest when all or none are hits.
+pub fn proportion(hits: usize, count: usize) -> [f64; 2] {
+    if count == 0 {
+        return [0.0, 1.0];
+    }
+    let (n, z) = (count as f64, 1.959_963_984_540_054_f64);
+    let share = hits as f64 / n;
+    let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let half = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    [(centre - half).max(0.0), (centre + half).min(1.0)]
+}
+
 /// Two-sided p-value of the paired t-test that `a` and `b` have the same mean; none for fewer than two pairs.
 pub fn paired_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len();
@@ -64,6 +76,14 @@ mod tests {
         assert!(mean.mean.abs() < 1e-9 && (mean.interval.unwrap() - 2.776_445 / 5f64.sqrt()).abs() < 1e-4);
         assert_eq!(Mean::of(&[3.0]).unwrap().interval, None);
         assert!(Mean::of(&[]).is_none());
+    }
+
+    #[test]
+    fn shares_have_wilsons_interval() {
+        let [low, high] = proportion(9, 10);
+        assert!((low - 0.596).abs() < 1e-3 && (high - 0.982).abs() < 1e-3, "{low} {high}");
+        assert!(proportion(0, 10)[0].abs() < 1e-12 && (proportion(10, 10)[1] - 1.0).abs() < 1e-12);
+        assert_eq!(proportion(0, 0), [0.0, 1.0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::kernels::{self, Window};
 use crate::{Error, Init, Pass, Result};
 
 /// Added to every variance.
-const EPSILON: f64 = 1e-5;
+pub(crate) const EPSILON: f64 = 1e-5;
 
 /// How far a running statistic moves towards that of a batch.
 const MOMENTUM: f64 = 0.1;

@@ -65,8 +65,8 @@ impl CgHeadConfig {
 pub struct CgHead {
     /// The CG-invariant layer.
     pub cg: CgLinear,
-    hidden: Option<Linear>,
-    output: Linear,
+    pub(crate) hidden: Option<Linear>,
+    pub(crate) output: Linear,
     #[module(skip)]
     dropout: f64,
 }

@@ -206,7 +206,7 @@ impl CnnConfig {
 
 /// One of the kinds of convolution.
 #[derive(Module, Debug)]
-enum Conv {
+pub(crate) enum Conv {
     Plain(Conv2d),
     Cg(CgConv2d),
     Coset(CosetConv2d),
@@ -214,11 +214,11 @@ enum Conv {
 
 /// Convolution, batch norm, ReLU, and pooling behind some.
 #[derive(Module, Debug)]
-struct ConvBlock {
-    conv: Conv,
-    norm: BatchNorm,
+pub(crate) struct ConvBlock {
+    pub(crate) conv: Conv,
+    pub(crate) norm: BatchNorm,
     #[module(skip)]
-    pool: Option<Pool>,
+    pub(crate) pool: Option<Pool>,
 }
 
 impl ConvBlock {
@@ -237,11 +237,11 @@ impl ConvBlock {
 /// Convolutions, sum pooling over space, dense ReLU, dropout, outputs. See [`CnnConfig`].
 #[derive(Module, Debug)]
 pub struct Cnn {
-    blocks: Vec<ConvBlock>,
-    hidden: Linear,
-    output: Linear,
+    pub(crate) blocks: Vec<ConvBlock>,
+    pub(crate) hidden: Linear,
+    pub(crate) output: Linear,
     #[module(skip)]
-    config: CnnConfig,
+    pub(crate) config: CnnConfig,
 }
 
 impl Cnn {

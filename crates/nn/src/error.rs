@@ -63,6 +63,9 @@ pub enum Error {
         /// The largest residual accepted.
         tolerance: f64,
     },
+    /// A network, or what it is asked to take, that no program can do.
+    #[error("the network cannot be written as a program: {0}")]
+    Lower(String),
     /// The backend failed.
     #[error("the backend failed while {operation}: {message}")]
     Backend {

@@ -123,9 +123,9 @@ impl CgFeedForwardConfig {
 
 /// Embedding and pointwise phi, functions of one token each.
 #[derive(Module, Debug)]
-struct Front {
-    embedding: FixedEmbedding,
-    phi: Linear,
+pub(crate) struct Front {
+    pub(crate) embedding: FixedEmbedding,
+    pub(crate) phi: Linear,
 }
 
 impl Front {
@@ -143,11 +143,11 @@ impl Front {
 /// rho(CG(phi(embedding(x)))), rho being dense. See [`CgFeedForwardConfig`].
 #[derive(Module, Debug)]
 pub struct CgFeedForward {
-    front: Option<Front>,
+    pub(crate) front: Option<Front>,
     /// The CG-invariant layer.
     pub cg: CgLinear,
-    hidden: Option<Linear>,
-    output: Linear,
+    pub(crate) hidden: Option<Linear>,
+    pub(crate) output: Linear,
     #[module(skip)]
     dropout: f64,
 }

@@ -3,7 +3,7 @@
 //!
 //! Flow: [`Bases`] (from the lattice) -> [`CgWeights`] in a [`CgLinear`] or [`CgConv2d`] -> [`CgFeedForward`], [`Cnn`],
 //! [`Lift`], [`Orbit`] and baselines, all a [`Network`] -> [`train()`] -> [`evaluate()`] and the readout of what was kept ([`Lattices::kept`],
-//! [`Lattices::snap`], [`CgLinear::fold`]).
+//! [`Lattices::snap`], [`CgLinear::fold`]) -> [`lower()`], the network as a plain program.
 //!
 //! Seeds decide everything: initial weights are drawn by [`Init`], everything else by the training loop; the backend's own
 //! generator is never used, so fits may run side by side on any number of threads.
@@ -47,6 +47,7 @@ mod lattices;
 mod network;
 
 mod evaluate;
+mod lower;
 mod optimizer;
 mod schedule;
 mod step;
@@ -74,6 +75,7 @@ pub use init::{Init, Rng, rng, trained};
 pub use lattices::{Lattices, LayerLattice};
 pub use layout::{BlockRows, Layout};
 pub use lift::{Lift, LiftConfig};
+pub use lower::lower;
 pub use network::{Model, Network};
 pub use optimizer::Optimizer;
 pub use orbit::{InnerConfig, Orbit, OrbitConfig};

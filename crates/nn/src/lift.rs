@@ -20,7 +20,7 @@ use crate::{CgWeights, Error, Init, Input, Model, Pass, Result};
 const SIDE: usize = 3;
 
 /// Layers with pooling behind them: 28-14-7.
-const POOLED: usize = 2;
+pub(crate) const POOLED: usize = 2;
 
 /// Settings of a [`Lift`].
 ///
@@ -103,9 +103,9 @@ impl LiftConfig {
 /// Lifting convolution, group convolutions, mean over space, CG head. See [`LiftConfig`].
 #[derive(Module, Debug)]
 pub struct Lift {
-    entry: LiftConv2d,
-    convs: Vec<GroupConv2d>,
-    norms: Vec<BatchNorm>,
+    pub(crate) entry: LiftConv2d,
+    pub(crate) convs: Vec<GroupConv2d>,
+    pub(crate) norms: Vec<BatchNorm>,
     /// The CG layer on the eight directions and what follows it.
     pub head: CgHead,
     #[module(skip)]

@@ -118,7 +118,7 @@ impl OrbitConfig {
 /// The kinds of inner network.
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a program holds few networks")]
-enum Inner {
+pub(crate) enum Inner {
     Dense(Plain),
     Images(Cnn),
 }
@@ -127,12 +127,12 @@ enum Inner {
 /// is. See [`OrbitConfig`].
 #[derive(Module, Debug)]
 pub struct Orbit {
-    inner: Inner,
+    pub(crate) inner: Inner,
     /// The CG layer on the elements and what follows it.
     pub head: CgHead,
     /// For each element g and entry i of the input the entry g i, elements x entries.
     #[module(skip)]
-    views: Vec<i32>,
+    pub(crate) views: Vec<i32>,
     #[module(skip)]
     sides: Vec<usize>,
 }

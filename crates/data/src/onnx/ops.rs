@@ -130,8 +130,27 @@ impl Graph {
 
     /// Negative entries become 0.
     pub fn relu(&mut self, x: Value) -> Result<Value> {
-        let shape = self.float("Relu", x)?.shape.clone();
-        Ok(self.node("Relu", &[x], Vec::new(), (Kind::Float, shape)))
+        self.pointwise("Relu", x, Vec::new())
+    }
+
+    /// Negative entries are multiplied with `slope`.
+    pub fn leaky_relu(&mut self, x: Value, slope: f32) -> Result<Value> {
+        self.pointwise("LeakyRelu", x, vec![("alpha", Attribute::Float(slope))])
+    }
+
+    /// 1 / (1 + exp(-x)).
+    pub fn sigmoid(&mut self, x: Value) -> Result<Value> {
+        self.pointwise("Sigmoid", x, Vec::new())
+    }
+
+    /// The hyperbolic tangent.
+    pub fn tanh(&mut self, x: Value) -> Result<Value> {
+        self.pointwise("Tanh", x, Vec::new())
+    }
+
+    /// The error function.
+    pub fn erf(&mut self, x: Value) -> Result<Value> {
+        self.pointwise("Erf", x, Vec::new())
     }
 
     /// Entries along an axis become positive, with sum 1.
@@ -161,6 +180,13 @@ impl Graph {
         let shape = self.reduced("ReduceMean", x, axes, keep)?;
         let attributes = vec![("axes", Attribute::Integers(whole(axes))), keep.attribute()];
         Ok(self.node("ReduceMean", &[x], attributes, (Kind::Float, shape)))
+    }
+
+    /// The largest over some axes.
+    pub fn reduce_max(&mut self, x: Value, axes: &[usize], keep: Keep) -> Result<Value> {
+        let shape = self.reduced("ReduceMax", x, axes, keep)?;
+        let attributes = vec![("axes", Attribute::Integers(whole(axes))), keep.attribute()];
+        Ok(self.node("ReduceMax", &[x], attributes, (Kind::Float, shape)))
     }
 
     /// All axes but the first become one.
@@ -205,12 +231,23 @@ impl Graph {
 
     /// Rows of a table by their numbers, as an embedding of tokens does: the shape of the numbers, then that of a row.
     pub fn gather(&mut self, table: Value, numbers: Value) -> Result<Value> {
-        let (rows, list) = (self.info("Gather", table)?, self.info("Gather", numbers)?);
-        let Some((_, row)) = rows.shape.split_first().filter(|_| list.kind == Kind::Integer) else {
-            return Err(wrong("Gather", "a table and whole numbers", format!("{} and {}", rows.show(), list.show())));
-        };
-        let (kind, shape) = (rows.kind, [&list.shape[..], row].concat());
-        Ok(self.node("Gather", &[table, numbers], vec![("axis", Attribute::Integer(0))], (kind, shape)))
+        self.gather_along(table, numbers, 0)
+    }
+
+    /// Entries along an axis by their numbers: the axis becomes the axes of the numbers.
+    pub fn gather_along(&mut self, x: Value, numbers: Value, axis: usize) -> Result<Value> {
+        let (from, list) = (self.info("Gather", x)?, self.info("Gather", numbers)?);
+        if axis >= from.shape.len() || list.kind != Kind::Integer {
+            let expected = format!("an axis {axis} and whole numbers");
+            return Err(wrong("Gather", &expected, format!("{} and {}", from.show(), list.show())));
+        }
+        let (kind, shape) = (from.kind, [&from.shape[..axis], &list.shape[..], &from.shape[axis + 1..]].concat());
+        Ok(self.node("Gather", &[x, numbers], vec![("axis", Attribute::Integer(axis as i64))], (kind, shape)))
+    }
+
+    fn pointwise(&mut self, operator: &'static str, x: Value, attributes: Vec<(&'static str, Attribute)>) -> Result<Value> {
+        let shape = self.float(operator, x)?.shape.clone();
+        Ok(self.node(operator, &[x], attributes, (Kind::Float, shape)))
     }
 
     fn pair(

@@ -22,45 +22,56 @@ main{max-width:1216px;margin:0 auto;padding:20px 16px 48px}
 h1{font-size:1.5rem;margin:0 0 4px;line-height:1.25;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:36px 0 8px}
 p{margin:0 0 8px}.muted{color:var(--muted)}
+table{border-collapse:collapse;width:100%;max-width:820px}
+th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--border);vertical-align:top;overflow-wrap:anywhere}
+th{font-weight:600;overflow-wrap:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+@media(max-width:760px){main{padding:16px 12px 40px}}
+";
+
+/// Where the picture stands in a page.
+pub(super) const FIGURE_STYLE: &str = "
 figure{margin:18px 0 0;overflow-x:auto}
 figure svg{display:block;margin:0 auto}
 figure svg.wide{max-width:100%;height:auto}
 figure svg.narrow{display:none}
 figure.scroll svg.wide{max-width:none}
-table{border-collapse:collapse;width:100%;max-width:820px}
-th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--border);vertical-align:top;overflow-wrap:anywhere}
-th{font-weight:600;overflow-wrap:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-@media(max-width:760px){main{padding:16px 12px 40px}figure.both svg.wide{display:none}figure.both svg.narrow{display:block;max-width:100%;height:auto}}
+@media(max-width:760px){figure.both svg.wide{display:none}figure.both svg.narrow{display:block;max-width:100%;height:auto}}
 @media print{figure.scroll svg.wide{max-width:100%}}
 ";
 
 /// Writes the page.
 pub(super) fn write(lattice: &Lattice, options: &DiagramOptions) -> String {
     let scene = Scene::new(lattice, options);
-    let both = scene.cards.len() <= NARROW_NODES;
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <style>{}{}body{{font-family:{}}}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
-         <p class=\"muted\">{}</p>\n<figure class=\"{}\">\n",
+         <style>{}{}body{{font-family:{}}}{FIGURE_STYLE}{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
+         <p class=\"muted\">{}</p>\n",
         colour::page_variables(),
         colour::style(),
         colour::FONTS,
         escape(&scene.summary),
-        if both { "both" } else { "scroll" },
         title = escape(&scene.title),
     );
-    out.push_str(&svg::write(&scene, &layout::arrange(&scene, &layout::PAGE), Place::Page));
-    if both {
-        out.push('\n');
-        out.push_str(&svg::write(&scene, &layout::arrange(&scene, &layout::NARROW), Place::Page));
-    }
-    out.push_str("\n</figure>\n");
+    out.push_str(&figure(&scene));
     about(&mut out, lattice);
     candidates(&mut out, lattice);
     subspaces(&mut out, lattice);
     out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// The picture, in a wide and a narrow form.
+pub(super) fn figure(scene: &Scene) -> String {
+    let both = scene.cards.len() <= NARROW_NODES;
+    let mut out = format!("<figure class=\"{}\">\n", if both { "both" } else { "scroll" });
+    out.push_str(&svg::write(scene, &layout::arrange(scene, &layout::PAGE), Place::Page));
+    if both {
+        out.push('\n');
+        out.push_str(&svg::write(scene, &layout::arrange(scene, &layout::NARROW), Place::Page));
+    }
+    out.push_str("\n</figure>\n");
     out
 }
 

@@ -96,3 +96,15 @@ pub fn svg(lattice: &Lattice, options: &DiagramOptions) -> String {
 pub fn html(lattice: &Lattice, options: &DiagramOptions) -> String {
     html::write(lattice, options)
 }
+
+/// The Hasse diagram as a part of another page, which has [`page_style`].
+pub(crate) fn figure(lattice: &Lattice, options: &DiagramOptions) -> String {
+    html::figure(&Scene::new(lattice, options))
+}
+
+/// The colours, fonts and rules that a page with a diagram needs.
+pub(crate) fn page_style() -> String {
+    format!("{}{}body{{font-family:{}}}{}", colour::page_variables(), colour::style(), colour::FONTS, html::FIGURE_STYLE)
+}
+
+pub(crate) use text::escape;

@@ -1,7 +1,7 @@
 //! Text in pictures: escaping, estimated widths, line breaks.
 
 /// Replaces what XML and HTML would read as markup, and characters that no XML document may contain.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

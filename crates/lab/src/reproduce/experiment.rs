@@ -132,7 +132,7 @@ pub(crate) fn chosen<'a>(experiment: &dyn Experiment, records: &'a [Record], dat
 }
 
 pub(crate) fn extrapolation(records: &[&Record]) -> Vec<f64> {
-    records.iter().map(|record| record.extrapolation.accuracy).collect()
+    records.iter().filter_map(|record| Some(record.extrapolation?.accuracy)).collect()
 }
 
 /// Whether CG-reg. is significantly better than each of these: paired over repeats, p < 0.05 for every one.
@@ -142,7 +142,7 @@ pub(crate) fn significant(experiment: &dyn Experiment, records: &[Record], data:
         let theirs = chosen(experiment, records, data, method);
         let pair = |our: &&Record| {
             let their = theirs.iter().find(|their| their.config.repeat() == our.config.repeat())?;
-            Some((our.extrapolation.accuracy, their.extrapolation.accuracy))
+            Some((our.extrapolation?.accuracy, their.extrapolation?.accuracy))
         };
         let (a, b): (Vec<f64>, Vec<f64>) = ours.iter().filter_map(pair).unzip();
         let better = Mean::of(&a).zip(Mean::of(&b)).is_some_and(|(a, b)| a.mean > b.mean);

@@ -69,7 +69,7 @@ fn run_one(config: &FitConfig, stop: &Stop) -> Result<Record> {
 }
 
 /// A fit whose loss left the numbers answers nothing, and says so in its record.
-fn diverged(config: &FitConfig, chance: f64) -> Record {
+pub(crate) fn diverged(config: &FitConfig, chance: f64) -> Record {
     let nothing = Metrics { loss: f64::MAX, accuracy: 0.0 };
     Record {
         config: config.clone(),
@@ -79,7 +79,7 @@ fn diverged(config: &FitConfig, chance: f64) -> Record {
         end: End::Diverged,
         seconds: 0.0,
         validation: nothing,
-        extrapolation: nothing,
+        extrapolation: Some(nothing),
         consistency: None,
         chance,
         layer: None,

@@ -170,20 +170,20 @@ impl ScreenTables {
             let found = self.of(records, data);
             let paper = paper(data);
             let hidden =
-                |k: usize| shares(&found, |record| Some(record.answers[k].head(Head::Hidden)?.picked().extrapolation.accuracy));
+                |k: usize| shares(&found, |record| Some(record.answers[k].head(Head::Hidden)?.picked().extrapolation?.accuracy));
             let simplest =
-                |k: usize| shares(&found, |record| Some(record.answers[k].preferred().picked().extrapolation.accuracy));
+                |k: usize| shares(&found, |record| Some(record.answers[k].preferred().picked().extrapolation?.accuracy));
             let cells = vec![
                 Cell::of(&hidden(0), paper, false),
                 Cell::of(&simplest(0), None, false),
                 Cell::of(&hidden(1), None, false),
                 Cell::of(&simplest(1), None, false),
-                Cell::of(&shares(&found, |record| Some(record.oracle.picked().extrapolation.accuracy)), None, false),
-                Cell::of(&shares(&found, |record| Some(record.plain.as_ref()?.result.extrapolation.accuracy)), None, false),
+                Cell::of(&shares(&found, |record| Some(record.oracle.as_ref()?.picked().extrapolation?.accuracy)), None, false),
+                Cell::of(&shares(&found, |record| Some(record.plain.as_ref()?.result.extrapolation?.accuracy)), None, false),
                 Cell::of(&shares(&found, |record| Some(record.chance)), None, false),
             ];
             let truth = |k: usize| {
-                let is_true = |record: &&&ScreenRecord| record.answers[k].kept == record.truth;
+                let is_true = |record: &&&ScreenRecord| record.truth.as_ref() == Some(&record.answers[k].kept);
                 format!("{} of {}", found.iter().filter(is_true).count(), found.len())
             };
             Row { labels: vec![label(data), truth(0), truth(1)], cells }
@@ -211,7 +211,7 @@ impl ScreenTables {
         let row = |data: Data| {
             let found = self.of(records, data);
             let means = cost_over_seeds(&found);
-            let holds = |g: usize| found.first().is_some_and(|record| record.truth.contains(g));
+            let holds = |g: usize| found.first().and_then(|record| record.truth.as_ref()).is_some_and(|truth| truth.contains(g));
             let dearest = (0..means.len()).filter(|&g| holds(g)).map(|g| means[g]).max_by(|a, b| a.mean.total_cmp(&b.mean));
             let cheapest = (0..means.len()).filter(|&g| !holds(g)).map(|g| means[g]).min_by(|a, b| a.mean.total_cmp(&b.mean));
             let detectable: Vec<f64> = found.iter().map(|record| record.detectable / 100.0).collect();
@@ -267,7 +267,7 @@ fn paper(data: Data) -> Option<(f64, f64)> {
     match data {
         Data::Sequences(sequences) => printed::sequences(Method::Cgreg, sequences.task),
         Data::Images(images) => printed::images(Method::Cgreg, images.task, images.invariant),
-        Data::Graphs(_) => None,
+        Data::Graphs(_) | Data::Files(_) => None,
     }
 }
 

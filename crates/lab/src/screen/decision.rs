@@ -74,6 +74,20 @@ pub enum Stage {
     Retest,
 }
 
+impl Stage {
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Free => "nothing imposed",
+            Self::Each => "each symmetry alone",
+            Self::Confirm => "rejections, from a second start",
+            Self::Joint => "symmetries together",
+            Self::Refit => "what was chosen, from fresh starts",
+            Self::Retest => "what was rejected, once more",
+        }
+    }
+}
+
 /// Fits that are still to be made, as far as it can be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outlook {

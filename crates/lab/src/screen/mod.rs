@@ -9,6 +9,7 @@ mod decide;
 mod decision;
 mod evidence;
 mod fitter;
+mod memory;
 mod networks;
 mod rule;
 mod trial;
@@ -23,7 +24,10 @@ pub use decision::{Course, Decision, Outlook, Refits, Run, Stage};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+pub use memory::Memory;
 pub use networks::{Measure, Networks, Trained};
-pub use record::{Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Settings, StartResult, cost_over_seeds};
+pub use record::{
+    Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult, cost_over_seeds,
+};
 pub use rule::{Finding, Rule};
 pub use trial::{Evidence, Start, Trial, Verdict};

@@ -4,14 +4,17 @@ use std::ops::ControlFlow;
 
 use burn::tensor::Device;
 use invar_algebra::GroupSet;
+use invar_data::Digest;
 use invar_nn::{
-    Dataset, Epoch, Extras, Head, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
+    Dataset, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate,
+    train,
 };
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
 use super::evidence::{PerExample, Scores};
 use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::memory::{About, Memory};
 use super::watch::Watcher;
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, Method};
@@ -37,12 +40,18 @@ impl Measure {
     pub fn of(data: &Dataset) -> Self {
         match data.targets() {
             Targets::Values(values) if values.iter().any(|value| value.fract() != 0.0) => {
-                let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
-                let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
-                Self::RSquared { variance: variance.max(f64::MIN_POSITIVE) }
+                Self::RSquared { variance: Self::variance(data).unwrap_or(f64::MIN_POSITIVE) }
             }
             _ => Self::Accuracy,
         }
+    }
+
+    /// The variance of targets that are numbers, never quite 0.
+    pub(crate) fn variance(data: &Dataset) -> Option<f64> {
+        let Targets::Values(values) = data.targets() else { return None };
+        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        Some(variance.max(f64::MIN_POSITIVE))
     }
 
     /// The score after an epoch, in points.
@@ -53,7 +62,8 @@ impl Measure {
         }
     }
 
-    fn scores(self, network: &Network, data: &Dataset) -> Result<Scores> {
+    /// The score of every example.
+    pub(crate) fn scores<M: Model>(self, network: &M, data: &Dataset) -> Result<Scores> {
         let found = evaluate(network, data)?;
         let each = match (self, data.targets()) {
             (Self::RSquared { variance }, Targets::Values(values)) => {
@@ -73,6 +83,8 @@ pub struct Trained {
     pub network: Network,
     /// Every epoch.
     pub curve: Vec<Epoch>,
+    /// What it is known by, where fits are remembered.
+    pub key: Option<Digest>,
 }
 
 /// Fits CG networks with one kind of head on a problem.
@@ -93,6 +105,8 @@ pub struct Networks<'a> {
     pub stop: &'a Stop,
     /// Hears of epochs as they pass; those that an early end saves count as passed.
     pub epochs: &'a (dyn Fn(usize) + Sync),
+    /// Finished fits, where they are remembered.
+    pub memory: Option<&'a Memory>,
 }
 
 /// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
@@ -100,6 +114,7 @@ const REFIT_STREAM: u64 = 0xffff;
 
 impl<'a> Networks<'a> {
     /// Networks with a given head for the data of a problem: lifted ones for images.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         problem: &'a Problem,
         data: Data,
@@ -108,12 +123,13 @@ impl<'a> Networks<'a> {
         seed: u64,
         stop: &'a Stop,
         epochs: &'a (dyn Fn(usize) + Sync),
+        memory: Option<&'a Memory>,
     ) -> Result<Self> {
-        let backbone = matches!(data, Data::Images(_)).then_some(Backbone::Lift);
+        let backbone = matches!(problem.train.inputs(), Inputs::Images { .. }).then_some(Backbone::Lift);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;
         let measure = Measure::of(&problem.validation);
-        Ok(Self { problem, base, built, settings, seed, measure, stop, epochs })
+        Ok(Self { problem, base, built, settings, seed, measure, stop, epochs, memory })
     }
 
     /// A seed of its own for every fresh start; the first is the seed itself.
@@ -135,6 +151,23 @@ impl<'a> Networks<'a> {
         }
     }
 
+    /// What a fit is known by. Equal keys have equal results.
+    fn key(&self, request: &Request<'_, Trained>) -> Option<Digest> {
+        let begin = match request.begin {
+            Begin::Fresh(start) => format!("fresh {start}"),
+            Begin::From(model) => format!("from {}", model.key?),
+        };
+        let watch = match request.watch {
+            Some(Watch { control, goal, tolerance }) => {
+                format!("{} {:x} {:x}", control.key?, goal.to_bits(), tolerance.to_bits())
+            }
+            None => "none".into(),
+        };
+        let imposed: Vec<usize> = request.imposed.iter().collect();
+        let parts = [format!("{:?} {:?} {imposed:?}", self.base.head, request.effort), begin, watch];
+        self.memory.map(|memory| memory.key(&parts))
+    }
+
     fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {
         let examples = self.problem.validation.len();
         Watcher::new(&watch.control.curve, self.measure, watch.goal, watch.tolerance, examples)
@@ -153,11 +186,23 @@ impl Fitter for Networks<'_> {
     }
 
     fn fit(&self, request: &Request<'_, Trained>) -> Result<Fitted<Trained>> {
+        if self.built.vanishes(request.imposed, self.problem)? {
+            // Signs can cancel everything: a layer that must vanish answers nothing.
+            let (blind, _) = self.begin(Begin::Fresh(0), &GroupSet::empty())?;
+            return Ok(self.diverged(blind, 0));
+        }
         let (network, seed) = self.begin(request.begin, request.imposed)?;
         let max_epochs = match request.effort {
             Effort::Full => self.settings.epochs,
             Effort::Brief => self.settings.refit_epochs,
         };
+        let key = self.key(request);
+        let known = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key, network.clone()));
+        if let Some((network, About { curve, epochs, ending })) = known {
+            (self.epochs)(max_epochs);
+            let scores = self.measure.scores(&network, &self.problem.validation)?;
+            return Ok(Fitted { scores, model: Trained { network, curve, key }, epochs, ending });
+        }
         let config = TrainConfig {
             optimizer: Optimizer::Adam { learning_rate: self.settings.learning_rate },
             schedule: Schedule::OneCycle,
@@ -188,7 +233,10 @@ impl Fitter for Networks<'_> {
         match outcome {
             Ok(fit) => {
                 let scores = self.measure.scores(&fit.model, &self.problem.validation)?;
-                let model = Trained { network: fit.model, curve: fit.curve };
+                if let Some((memory, key)) = self.memory.zip(key) {
+                    memory.keep(&key, &fit.model, &About { curve: fit.curve.clone(), epochs: passed, ending })?;
+                }
+                let model = Trained { network: fit.model, curve: fit.curve, key };
                 Ok(Fitted { scores, model, epochs: passed, ending })
             }
             Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
@@ -206,7 +254,7 @@ impl Networks<'_> {
             Measure::RSquared { .. } => PerExample::Share(vec![0.0; count]),
         };
         let scores = Scores { each, loss: f64::MAX };
-        Fitted { scores, model: Trained { network, curve: Vec::new() }, epochs, ending: Ending::Diverged }
+        Fitted { scores, model: Trained { network, curve: Vec::new(), key: None }, epochs, ending: Ending::Diverged }
     }
 }
 

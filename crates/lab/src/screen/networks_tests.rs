@@ -18,7 +18,7 @@ const SETTINGS: Settings = Settings { epochs: 2, refit_epochs: 2, learning_rate:
 static STOP: Stop = Stop::new();
 
 fn networks<'a>(problem: &'a Problem, settings: &'a Settings, head: Head) -> Networks<'a> {
-    Networks::new(problem, data("sum", 3, 100), head, settings, 3, &STOP, &|_| ()).unwrap()
+    Networks::new(problem, data("sum", 3, 100), head, settings, 3, &STOP, &|_| (), None).unwrap()
 }
 
 fn cg(network: &Network) -> &CgFeedForward {
@@ -87,7 +87,7 @@ fn targets_that_are_no_whole_numbers_are_screened_by_r_squared() {
     let data = data("sum", 3, 600);
     let mut problem = data.problem(11).unwrap();
     assert_eq!(Measure::of(&problem.validation), Measure::Accuracy);
-    for set in [&mut problem.train, &mut problem.validation, &mut problem.test] {
+    for set in [&mut problem.train, &mut problem.validation, problem.test.as_mut().unwrap()] {
         *set = scaled(set, 0.0123);
     }
     let settings = Settings { epochs: 30, refit_epochs: 8, ..SETTINGS };
@@ -95,7 +95,7 @@ fn targets_that_are_no_whole_numbers_are_screened_by_r_squared() {
     let record = config.run(&problem, 1, &STOP, &|_| ()).unwrap();
     let Measure::RSquared { variance } = record.measure else { panic!("{:?}", record.measure) };
     assert!(1.0 - record.free[0].validation.loss / variance > 0.9, "{:?}", record.free);
-    assert_eq!(record.answers[0].kept, problem.symmetry);
+    assert_eq!(Some(&record.answers[0].kept), problem.symmetry.as_ref());
     assert!(record.evidence.iter().all(|evidence| evidence.cost.discordant.is_none() && evidence.cost.points < 5.0));
     assert!(record.detectable > 0.0 && record.detectable < 20.0);
     // A record is one line and comes back as it was, up to the last bit of a measured number.

@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use invar_algebra::GroupSet;
-use invar_nn::{Head, Network, Schedule, evaluate};
-use invar_tasks::consistency;
+use invar_nn::{Dataset, Epoch, Head, Inputs, Network, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::choose::Threshold;
@@ -13,6 +12,7 @@ use super::decide::Screen;
 use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
 use super::evidence::{Cost, detectable};
 use super::facts::Facts;
+use super::memory::Memory;
 use super::networks::{Measure, Networks, Trained};
 use super::rule::Rule;
 use super::trial::{Evidence, Trial, Verdict};
@@ -93,8 +93,9 @@ pub enum Progress {
 pub struct StartResult {
     /// In the training environment, on held-out examples.
     pub validation: Metrics,
-    /// In the other environment. Never used for a choice.
-    pub extrapolation: Metrics,
+    /// In the other environment, if there is one. Never used for a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extrapolation: Option<Metrics>,
 }
 
 /// A model beside which the screened one stands.
@@ -164,6 +165,17 @@ impl Answer {
     }
 }
 
+/// A finished screen with its networks.
+#[derive(Debug)]
+pub struct Screened {
+    /// What is written down.
+    pub record: ScreenRecord,
+    /// The network that was picked, per rule.
+    pub networks: Vec<Network>,
+    /// Its learning curve: the fit from fresh weights, then the refit.
+    pub curves: Vec<Vec<Epoch>>,
+}
+
 /// What a screen was and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -188,13 +200,15 @@ pub struct ScreenRecord {
     pub joints: Vec<Trial>,
     /// Per rule.
     pub answers: Vec<Answer>,
-    /// The candidates that do hold.
-    pub truth: GroupSet,
+    /// The candidates that do hold, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth: Option<GroupSet>,
     /// What a perfect decision would reach: the truth imposed, hidden head.
-    pub oracle: HeadResult,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<HeadResult>,
     /// A plain network, which knows nothing of symmetries; absent when it diverged.
     pub plain: Option<Comparison>,
-    /// Test accuracy of the most frequent training target.
+    /// Accuracy of the most frequent training target: on the test set, or on validation examples without one.
     pub chance: f64,
 }
 
@@ -245,10 +259,22 @@ impl ScreenConfig {
         stop: &Stop,
         listen: &(dyn Fn(Progress) + Sync),
     ) -> Result<ScreenRecord> {
+        self.screen(problem, threads, stop, listen, None).map(|screened| screened.record)
+    }
+
+    /// The same, with the networks that were picked. Fits that are in the memory are not made again.
+    pub fn screen(
+        &self,
+        problem: &Problem,
+        threads: usize,
+        stop: &Stop,
+        listen: &(dyn Fn(Progress) + Sync),
+        memory: Option<&Memory>,
+    ) -> Result<Screened> {
         self.check()?;
         let begun = Instant::now();
         let epochs = |count: usize| listen(Progress::Epochs(count));
-        let networks = |head| Networks::new(problem, self.data, head, &self.settings, self.seed, stop, &epochs);
+        let networks = |head| Networks::new(problem, self.data, head, &self.settings, self.seed, stop, &epochs, memory);
         let fitters = HEADS.into_iter().map(networks).collect::<Result<Vec<_>>>()?;
         let measure = fitters[0].measure;
         let stage = |stage: Stage, left: Outlook| {
@@ -259,34 +285,40 @@ impl ScreenConfig {
         let run = Run { alpha: self.settings.alpha, starts: self.settings.starts, threads, stop, listen: &stage };
         let mut screen = Screen::new(&fitters, &self.rules, run)?;
         let decisions = self.rules.iter().map(|&rule| screen.decide(rule)).collect::<Result<Vec<_>>>()?;
-        let truth = fitters[0].built.closure(&problem.symmetry, problem)?;
-        let oracle = screen.refits(HEADS.len() - 1, &truth, |_| false)?;
+        let truth = problem.symmetry.as_ref().map(|symmetry| fitters[0].built.closure(symmetry, problem)).transpose()?;
+        let oracle = truth.as_ref().map(|truth| screen.refits(HEADS.len() - 1, truth, |_| false)).transpose()?;
         let plain = self.plain(problem, stop, &epochs)?;
         let alone: Vec<&GroupSet> = screen.evidence().iter().map(|evidence| &evidence.trials[0].imposed).collect();
         let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
         let joints = screen.trials().iter().filter(|trial| !alone.contains(&&trial.imposed)).cloned().collect();
-        Ok(ScreenRecord {
+        let picked = |decision: &Decision<Trained>| {
+            let refits = &decision.refits[decision.preferred];
+            (refits.picked().model.network.clone(), refits.courses[refits.best].curve())
+        };
+        let (networks, curves) = decisions.iter().map(picked).unzip();
+        let record = ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
-            examples: [problem.train.len(), problem.validation.len(), problem.test.len()],
+            examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
             measure,
             detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
             free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
             evidence: screen.evidence().to_vec(),
             joints,
             answers: decisions.iter().map(|decision| answer(problem, decision)).collect::<Result<_>>()?,
-            oracle: head_result(problem, Head::Hidden, &oracle)?,
+            oracle: oracle.map(|oracle| head_result(problem, Head::Hidden, &oracle)).transpose()?,
             truth,
             plain,
             chance: problem.chance,
             seconds: begun.elapsed().as_secs_f64(),
-        })
+        };
+        Ok(Screened { record, networks, curves })
     }
 
     /// The plain network, trained as long as the others.
     fn plain(&self, problem: &Problem, stop: &Stop, epochs: &(dyn Fn(usize) + Sync)) -> Result<Option<Comparison>> {
         let base = FitConfig::new(self.data, Method::Plain).with_schedule(Schedule::OneCycle, self.settings.epochs);
-        let base = FitConfig { backbone: matches!(self.data, Data::Images(_)).then(Backbone::small), ..base };
+        let base = FitConfig { backbone: matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small), ..base };
         let Settings { learning_rate, batch, .. } = self.settings;
         let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
         let outcome = config.run(problem, |_| {
@@ -302,6 +334,15 @@ impl ScreenConfig {
         };
         let result = StartResult { validation: record.validation, extrapolation: record.extrapolation };
         Ok(Some(Comparison { result, consistency: record.consistency }))
+    }
+}
+
+impl Course<Trained> {
+    /// Both learning curves, epochs counted on.
+    fn curve(&self) -> Vec<Epoch> {
+        let (first, last) = (&self.first.model.curve, &self.last.model.curve);
+        let later = last.iter().map(|epoch| Epoch { epoch: epoch.epoch + first.len(), ..*epoch });
+        first.iter().copied().chain(later).collect()
     }
 }
 
@@ -323,25 +364,11 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
 
 fn head_result(problem: &Problem, head: Head, refits: &Refits<Trained>) -> Result<HeadResult> {
     let starts = refits.courses.iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
-    let consistency = alike(problem, &refits.picked().model.network)?;
+    let consistency = problem.consistency(&refits.picked().model.network)?;
     Ok(HeadResult { head, starts, picked: refits.best, consistency, cost: refits.cost })
 }
 
 fn start_result(problem: &Problem, course: &Course<Trained>) -> Result<StartResult> {
-    let metrics = |data| -> Result<Metrics> {
-        let found = evaluate(&course.last.model.network, data)?;
-        Ok(Metrics { loss: found.loss, accuracy: found.accuracy })
-    };
-    Ok(StartResult { validation: metrics(&problem.validation)?, extrapolation: metrics(&problem.test)? })
-}
-
-/// Share of coupled pairs answered alike; none when both halves are the same example.
-fn alike(problem: &Problem, network: &Network) -> Result<Option<f64>> {
-    if problem.symmetry.is_empty() {
-        return Ok(None);
-    }
-    let answers =
-        |data| -> Result<Vec<i64>> { Ok(evaluate(network, data)?.predictions.iter().map(|p| p.round() as i64).collect()) };
-    let [observed, counterfactual] = &problem.pairs;
-    Ok(Some(consistency(&answers(observed)?, &answers(counterfactual)?)?))
+    let (validation, extrapolation) = problem.metrics(&course.last.model.network)?;
+    Ok(StartResult { validation, extrapolation })
 }

@@ -45,9 +45,9 @@ impl PlainConfig {
 /// rho(relu(W x + b)), x being the embedded sequence in one piece, or a real vector.
 #[derive(Module, Debug)]
 pub struct Plain {
-    embedding: Option<FixedEmbedding>,
-    first: Linear,
-    rho: Rho,
+    pub(crate) embedding: Option<FixedEmbedding>,
+    pub(crate) first: Linear,
+    pub(crate) rho: Rho,
 }
 
 impl Model for Plain {

@@ -9,8 +9,8 @@ use crate::{Error, Init, NEURONS, Result};
 /// One hidden layer of 128 with ReLU, then the outputs: the rho of Appendix E.2.
 #[derive(Module, Debug)]
 pub struct Rho {
-    hidden: Linear,
-    output: Linear,
+    pub(crate) hidden: Linear,
+    pub(crate) output: Linear,
 }
 
 impl Rho {

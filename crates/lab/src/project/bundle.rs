@@ -1,0 +1,125 @@
+//! From a network to a model file.
+
+use invar_nn::Network;
+use invar_program::{Candidate, Input, Member, Normalisation, Op, Program, Reading, Saved, Task, Tensor};
+use serde::Serialize;
+
+use super::exact::Exact;
+use super::load::Loaded;
+use super::prepare::Prepared;
+use super::scaling::TargetScaling;
+use crate::error::{Error, Result};
+use crate::screen::{ScreenRecord, Verdict};
+
+/// Makes model files for one project.
+pub(super) struct Maker<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) prepared: &'a Prepared,
+}
+
+impl Maker<'_> {
+    /// The verdicts of a fit of the grid.
+    pub(super) fn members_of_grid(&self, exact: &Exact) -> Vec<Member> {
+        let tolerance = self.loaded.project.tolerance();
+        let member = |group: usize| {
+            let name = self.loaded.groups[group].name().to_string();
+            let (kept, cost) = (exact.kept.contains(group), exact.on_top[group]);
+            let verdict = match cost {
+                _ if kept => "kept",
+                Some(cost) if cost.points > tolerance => "contradicted",
+                Some(_) => "given up",
+                None => "contradicted",
+            };
+            Member { name, kept, verdict: verdict.into(), cost: cost.map(|cost| cost.points) }
+        };
+        (0..self.loaded.groups.len()).map(member).collect()
+    }
+
+    /// The verdicts of a screen.
+    pub(super) fn members_of_screen(&self, record: &ScreenRecord) -> Vec<Member> {
+        let Some(answer) = record.answers.first() else { return Vec::new() };
+        let member = |group: usize| Member {
+            name: record.names[group].clone(),
+            kept: answer.kept.contains(group),
+            verdict: word(&answer.verdicts[group]).into(),
+            cost: Some(record.evidence[group].cost.points),
+        };
+        (0..record.names.len()).map(member).collect()
+    }
+
+    /// The model: the network folded, with what goes before and behind it.
+    pub(super) fn saved(&self, network: &Network, members: &[Member], notes: &impl Serialize) -> Result<Saved> {
+        let program = self.program(network)?;
+        let classes = self.loaded.classes();
+        let task = if classes.is_empty() { Task::Regression } else { Task::Classification { classes: classes.to_vec() } };
+        let data = &self.loaded.project.data;
+        let normalisation = self.prepared.scaling.as_ref();
+        Ok(Saved {
+            normalisation: normalisation
+                .map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
+            candidates: self.candidates(members)?,
+            lattice: Some(Saved::lattice_hash(&self.prepared.problem.lattice)),
+            reading: Reading {
+                inputs: data.inputs.clone(),
+                label: data.label.clone(),
+                shape: data.shape.clone(),
+                layout: data.layout,
+            },
+            training: serde_json::to_value(notes).map_err(|error| Error::Setting {
+                name: "notes",
+                expected: "ones that can be written down".into(),
+                got: error.to_string(),
+            })?,
+            ..Saved::new(program, task)
+        })
+    }
+
+    /// The candidates as the user wrote them, each with the groups it stands for.
+    fn candidates(&self, members: &[Member]) -> Result<Vec<Candidate>> {
+        let mut rest = members.iter().cloned();
+        let written = self.loaded.project.symmetries.candidates.iter();
+        written
+            .map(|candidate| {
+                let count = candidate.groups(&self.loaded.shape)?.len();
+                Ok(Candidate { written: candidate.to_string(), members: rest.by_ref().take(count).collect() })
+            })
+            .collect()
+    }
+
+    fn program(&self, network: &Network) -> Result<Program> {
+        let input = match self.loaded.shape.sides() {
+            &[channels, height, width] if self.loaded.architecture.takes_images() => Input::Images { channels, height, width },
+            sides => Input::Array { shape: sides.to_vec() },
+        };
+        let mut program = invar_nn::lower(network, &input)?;
+        if let Some(targets) = self.prepared.targets {
+            stretch(&mut program, targets)?;
+        }
+        Ok(program)
+    }
+}
+
+/// Answers in the units of the labels: the last layer is stretched and moved.
+fn stretch(program: &mut Program, targets: TargetScaling) -> Result<()> {
+    let Some(Op::Linear { weight, bias }) = program.ops.last_mut() else {
+        let (expected, got) = ("a dense layer at the end of the network".into(), "another".into());
+        return Err(Error::Setting { name: "regression", expected, got });
+    };
+    let TargetScaling { mean, deviation } = targets;
+    weight.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation) as f32);
+    let outputs = weight.shape[0];
+    let bias = bias.get_or_insert_with(|| Tensor::vector(vec![0.0; outputs]));
+    bias.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation + mean) as f32);
+    Ok(())
+}
+
+/// A verdict in a word or two.
+pub(super) fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::KeptFreely => "kept freely",
+        Verdict::Tolerated => "tolerated",
+        Verdict::Undecided => "undecided, kept",
+        Verdict::Contradicted => "contradicted",
+        Verdict::Dropped(_) => "dropped",
+    }
+}

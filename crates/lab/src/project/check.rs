@@ -1,0 +1,308 @@
+//! What there is to know about data and candidates before any training.
+
+use invar_algebra::{Group, GroupSet, Lattice, Options, warnings};
+use invar_data::{Summary, shared};
+use serde::Serialize;
+
+use super::file::Validation;
+use super::load::{Architecture, Loaded};
+use crate::error::{Error, Result};
+
+/// Most candidates for which every set of them is asked whether it is normal.
+const ALL_SUBSETS: usize = 5;
+/// Below so many held-out examples hardly any cost can be told from chance.
+const FEW_HELD_OUT: usize = 100;
+/// A class with fewer training examples than this is hardly learned.
+const FEW_OF_A_CLASS: usize = 5;
+
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+pub struct Findings {
+    /// The parts of the data: training, validation, and test if there is one.
+    pub splits: Vec<SplitFinding>,
+    /// The network that fits.
+    pub architecture: Architecture,
+    /// The shape of an example.
+    pub shape: String,
+    /// The candidates, one by one.
+    pub candidates: Vec<CandidateFinding>,
+    /// Order of the group that all candidates generate, in decimal digits; absent when that is not finite.
+    pub order: Option<String>,
+    /// Sets of candidates that are not normal in the whole.
+    pub not_normal: Vec<NormalityFinding>,
+    /// Number of sets that were asked.
+    pub sets: usize,
+    /// In plain words, what matters most first.
+    pub findings: Vec<Finding>,
+}
+
+/// One part of the data.
+#[derive(Debug, Serialize)]
+pub struct SplitFinding {
+    /// Which part.
+    pub part: &'static str,
+    /// Counts and ranges.
+    pub summary: Summary,
+    /// Examples of this part that are training examples too.
+    pub shared: usize,
+    /// Of these, those with another label.
+    pub contradictions: usize,
+}
+
+/// One candidate.
+#[derive(Debug, Serialize)]
+pub struct CandidateFinding {
+    /// Its name.
+    pub name: String,
+    /// Number of elements, in decimal digits.
+    pub order: String,
+    /// Orbits on the entries of an example; absent for groups of matrices.
+    pub orbits: Option<usize>,
+    /// Other candidates that every invariant layer of this kind is invariant to as well.
+    pub implies: Vec<String>,
+}
+
+/// A set of candidates that is not normal in the group that all generate.
+#[derive(Debug, Serialize)]
+pub struct NormalityFinding {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Which element leads out of it, in words.
+    pub witness: String,
+}
+
+/// Something found, in plain words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is.
+    pub text: String,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Training would fail.
+    Error,
+    /// Training goes on, and the answer may mislead.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Findings {
+    /// Looks at everything. The data should have been read with missing values kept, so that they can be counted.
+    pub fn of(loaded: &Loaded) -> Result<Self> {
+        let splits: Vec<SplitFinding> = loaded.parts().map(|(part, table)| split(loaded, part, table)).collect();
+        let mut findings = Vec::new();
+        for split in &splits {
+            about_split(split, &mut findings);
+        }
+        about_task(loaded, &splits, &mut findings);
+        let candidates = candidates(loaded)?;
+        for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
+            let text = format!("a layer that keeps {} keeps {} as well", candidate.name, candidate.implies.join(", "));
+            findings.push(Finding { severity: Severity::Note, text });
+        }
+        let warn = |text: String| Finding { severity: Severity::Warning, text };
+        findings.extend(warnings(&loaded.groups).iter().map(|warning| warn(warning.to_string())));
+        let whole = match Group::join("all", &loaded.groups) {
+            Ok(whole) => Some(whole.order().to_string()),
+            Err(error) => {
+                findings.push(warn(format!("together the candidates generate no finite group: {error}")));
+                None
+            }
+        };
+        let (sets, not_normal) = if whole.is_some() { normality(&loaded.groups)? } else { (0, Vec::new()) };
+        findings.sort_by_key(|finding| finding.severity);
+        Ok(Self {
+            splits,
+            architecture: loaded.architecture,
+            shape: loaded.shape.to_string(),
+            candidates,
+            order: whole,
+            not_normal,
+            sets,
+            findings,
+        })
+    }
+
+    /// Whether training can go on.
+    pub fn is_sound(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity != Severity::Error)
+    }
+
+    /// Refuses to go on, for the first reason.
+    pub fn refuse(&self) -> Result<()> {
+        match self.findings.iter().find(|finding| finding.severity == Severity::Error) {
+            Some(finding) => Err(Error::Setting { name: "data", expected: "fit to train on".into(), got: finding.text.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn split(loaded: &Loaded, part: &'static str, table: &invar_data::Table) -> SplitFinding {
+    let common = if part == "training" { Vec::new() } else { shared(&loaded.train, table) };
+    let contradictions = common.iter().filter(|pair| !pair.same_label).count();
+    SplitFinding { part, summary: Summary::of(table), shared: common.len(), contradictions }
+}
+
+fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
+    let SplitFinding { part, summary, shared, contradictions } = split;
+    let mut add = |severity, text: String| findings.push(Finding { severity, text });
+    if summary.missing + summary.infinite > 0 {
+        let (missing, infinite) = (summary.missing, summary.infinite);
+        add(
+            Severity::Error,
+            format!("{part} data: {missing} values are missing and {infinite} are infinite: fill them or leave them out"),
+        );
+    }
+    if *shared > 0 {
+        let of = summary.examples;
+        add(Severity::Warning, format!("{shared} of {of} {part} examples are training examples too: they prove nothing"));
+    }
+    if *contradictions > 0 {
+        add(Severity::Warning, format!("{contradictions} {part} examples have another label than the same inputs in training"));
+    }
+    if summary.contradictions > 0 {
+        add(
+            Severity::Warning,
+            format!("{part} data: {} examples repeat earlier inputs with another label", summary.contradictions),
+        );
+    }
+    if *part == "training" {
+        if summary.duplicates > 0 {
+            add(Severity::Note, format!("training data: {} examples repeat earlier inputs", summary.duplicates));
+        }
+        for class in summary.classes.iter().filter(|class| class.count < FEW_OF_A_CLASS) {
+            let severity = if class.count == 0 { Severity::Error } else { Severity::Warning };
+            add(severity, format!("class `{}` has {} training examples", class.name, class.count));
+        }
+        if !summary.constant.is_empty() {
+            let (constant, entries) = (summary.constant.len(), summary.shape.iter().product::<usize>());
+            add(Severity::Note, format!("{constant} of {entries} entries have the same value in every training example"));
+        }
+        if let Some(targets) = summary.targets
+            && targets.min.total_cmp(&targets.max).is_eq()
+        {
+            add(Severity::Error, format!("every training label is {}: there is nothing to learn", targets.min));
+        }
+        summary.notes.iter().for_each(|note| add(Severity::Note, note.clone()));
+    }
+}
+
+fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Finding>) {
+    let mut add = |severity, text: String| findings.push(Finding { severity, text });
+    let held_out = splits[1].summary.examples;
+    if held_out < FEW_HELD_OUT {
+        let text = format!(
+            "only {held_out} validation examples: a symmetry that costs a few points cannot be told from one that is free"
+        );
+        add(Severity::Warning, text);
+    }
+    if let Validation::Share(share) = loaded.project.data.validation {
+        let seed = loaded.project.train.seed;
+        add(Severity::Note, format!("{held_out} examples are held out (a share of {share}, of each class alike, seed {seed})"));
+    }
+    if loaded.test.is_none() {
+        let text = "no test set of another environment is given: the report will show consistency under the kept symmetries, which is \
+            not extrapolation";
+        add(Severity::Note, text.into());
+    }
+}
+
+fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
+    let groups = &loaded.groups;
+    let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = if loaded.architecture == Architecture::Lift {
+        // Its head has one value for each element of the group: what is invariant there is invariant to subgroups alone.
+        Box::new(|k| Ok((0..groups.len()).filter(|&other| groups[other].is_subgroup_of(&groups[k])).collect()))
+    } else {
+        let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
+        Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+    };
+    let finding = |(k, group): (usize, &Group)| {
+        let closed = closure(k)?;
+        let implies = closed.iter().filter(|&other| other != k).map(|other| groups[other].name().to_string()).collect();
+        let orbits = group.orbits().map(|orbits| orbits.count());
+        Ok(CandidateFinding { name: group.name().into(), order: group.order().to_string(), orbits, implies })
+    };
+    groups.iter().enumerate().map(finding).collect()
+}
+
+/// Which sets of candidates are not normal in the whole: all sets of a few, each alone of many.
+fn normality(groups: &[Group]) -> Result<(usize, Vec<NormalityFinding>)> {
+    let m = groups.len();
+    let sets: Vec<GroupSet> = if m <= ALL_SUBSETS {
+        (1u32..1 << m).map(|bits| (0..m).filter(|i| bits >> i & 1 == 1).collect()).collect()
+    } else {
+        (0..m).map(|group| GroupSet::empty().with(group)).collect()
+    };
+    let mut found = Vec::new();
+    for set in &sets {
+        let joined = Group::join("set", set.iter().map(|group| &groups[group]))?;
+        if let Some(witness) = joined.witness_against_normality(groups) {
+            let names = set.iter().map(|group| groups[group].name().to_string()).collect();
+            let witness = format!("{} moves \"{}\" out of it", witness.of, joined.describe(&witness.h));
+            found.push(NormalityFinding { names, witness });
+        }
+    }
+    Ok((sets.len(), found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+    use invar_data::Missing;
+    use std::fmt::Write;
+
+    fn findings(rows: &str, rest: &str) -> Result<Findings> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), rows).unwrap();
+        let text = format!("[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n[task]\nkind = \"classification\"\n[symmetries]\n{rest}");
+        let project = Project::parse(&folder.path().join("invar.toml"), &text)?;
+        Findings::of(&Loaded::load(project, Missing::Keep)?)
+    }
+
+    fn rows(count: usize, broken: &str) -> String {
+        let mut text = String::from("a,b,c,y\n");
+        for k in 0..count {
+            let _ = writeln!(text, "{k},{},1,{}", k % 7, if k % 2 == 0 { "even" } else { "odd" });
+        }
+        text + broken
+    }
+
+    #[test]
+    fn sound_data_are_found_sound() {
+        let found = findings(&rows(40, ""), "candidates = [\"permute(0)\", \"swap(0;0,1)\"]\n").unwrap();
+        assert!(found.is_sound() && found.refuse().is_ok());
+        assert_eq!((found.splits.len(), found.splits[0].summary.examples, found.splits[1].summary.examples), (2, 32, 8));
+        assert_eq!((found.order.as_deref(), found.candidates[0].order.as_str()), (Some("6"), "6"));
+        assert_eq!(found.candidates[0].implies, ["swap(0;0,1)"]);
+        assert_eq!((found.sets, found.not_normal.len()), (3, 1), "a swap is not normal among all permutations");
+        let texts: Vec<&str> = found.findings.iter().map(|finding| finding.text.as_str()).collect();
+        for part in
+            ["only 8 validation examples", "1 of 3 entries have the same value", "not extrapolation", "keeps swap(0;0,1) as well"]
+        {
+            assert!(texts.iter().any(|text| text.contains(part)), "{part}: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn missing_values_and_contradictions_are_counted() {
+        let found = findings(&rows(40, ",1,1,odd\n0,0,1,odd\n"), "candidates = [\"permute(0)\"]\n").unwrap();
+        assert!(!found.is_sound());
+        assert!(found.refuse().unwrap_err().to_string().contains("1 values are missing"));
+        let doubled = rows(40, &rows(40, "").replace("even", "odd").replace("a,b,c,y\n", ""));
+        let found = findings(&doubled, "candidates = [\"permute(0)\"]\n").unwrap();
+        assert!(found.is_sound() && found.findings.iter().any(|finding| finding.text.contains("with another label")));
+    }
+
+    #[test]
+    fn candidates_that_do_not_fit_are_refused() {
+        let error = findings(&rows(40, ""), "candidates = [\"flip(2)\"]\n").unwrap_err().to_string();
+        assert!(error.contains("axis 2 is out of range; shape 3 has axes 0 to 0"), "{error}");
+    }
+}

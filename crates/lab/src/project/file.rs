@@ -1,0 +1,236 @@
+//! What a project file says, section by section.
+
+use std::path::PathBuf;
+
+use invar_algebra::Candidate;
+use invar_data::{Format, Layout, Source, Task};
+use invar_nn::Head;
+use serde::{Deserialize, Serialize};
+
+/// A project: the user's data, what is asked of them, and how to train. Read from `invar.toml` with [`Project::read`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    /// Where relative paths begin: the folder of the project file.
+    #[serde(skip)]
+    pub folder: PathBuf,
+    /// Where the data are.
+    pub data: DataSection,
+    /// What is to be predicted.
+    pub task: TaskSection,
+    /// What might leave the answer alone.
+    pub symmetries: SymmetrySection,
+    /// Which network.
+    #[serde(default)]
+    pub model: ModelSection,
+    /// How to train.
+    #[serde(default)]
+    pub train: TrainSection,
+}
+
+/// `[data]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSection {
+    /// Examples of the training environment.
+    pub train: Files,
+    /// What to decide on: a share of the examples to hold out, or files of their own.
+    #[serde(default)]
+    pub validation: Validation,
+    /// Examples of another environment, to see how the network extrapolates. Nothing is decided on them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Files>,
+    /// The format of all of them; by default that of their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// NPZ: the array of inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<String>,
+    /// The column (CSV) or array (NPZ) of labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The shape of one example as it lies in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<usize>>,
+    /// Where the channels are.
+    #[serde(default)]
+    pub layout: Layout,
+    /// Read at most so many examples of each file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// A file or folder, with the file of its labels where there are two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a path in quotes, or { inputs = \"x.npy\", labels = \"y.npy\" } for NPY and IDX")]
+pub enum Files {
+    /// One file or folder.
+    One(PathBuf),
+    /// Two files.
+    Two {
+        /// The inputs.
+        inputs: PathBuf,
+        /// The labels.
+        labels: PathBuf,
+    },
+}
+
+/// What to hold out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a share between 0 and 1 to hold out, or a path in quotes")]
+pub enum Validation {
+    /// This share of the examples, drawn by the seed.
+    Share(f64),
+    /// Files of their own.
+    Files(Files),
+}
+
+impl Default for Validation {
+    fn default() -> Self {
+        Self::Share(0.2)
+    }
+}
+
+/// `[task]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSection {
+    /// Classes or numbers.
+    pub kind: Goal,
+}
+
+/// What is to be predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// A class.
+    Classification,
+    /// A number.
+    Regression,
+}
+
+/// `[symmetries]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SymmetrySection {
+    /// Transformations of an input that might leave the answer alone, in shorthand.
+    pub candidates: Vec<Candidate>,
+}
+
+/// `[model]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSection {
+    /// Which network.
+    #[serde(default)]
+    pub kind: ModelKind,
+    /// What follows the layer that decides; by default hidden for feedforward networks and affine for lifted ones. `screen`
+    /// tries both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
+}
+
+/// Which network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// `lift` for square images whose candidates it can take, else `feedforward`.
+    #[default]
+    Auto,
+    /// Group convolutions with a head that decides for the whole network: images of channels x n x n.
+    Lift,
+    /// The paper's convolutions whose filters decide, patch by patch: images of channels x height x width.
+    Cnn,
+    /// A dense layer on all entries decides: any shape.
+    Feedforward,
+}
+
+/// `[train]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainSection {
+    /// How to decide which symmetries to keep; by default `screen` for feedforward networks and `cgreg` for images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learner: Option<Learner>,
+    /// cgreg: strengths of the penalty to try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambdas: Option<Vec<f64>>,
+    /// Highest learning rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
+    /// Epochs of every fit (screen: of those from fresh weights).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
+    /// Examples per step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// screen: fresh starts of what was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts: Option<usize>,
+    /// Points of validation score that keeping symmetries may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+    /// Seed of everything random, the split included.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// How to decide which symmetries to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Learner {
+    /// The paper's: a penalty on every invariance given up, its strength chosen from a grid.
+    Cgreg,
+    /// Impose each symmetry and measure what it costs.
+    Screen,
+}
+
+impl Goal {
+    /// As the readers of data say it.
+    pub fn task(self) -> Task {
+        match self {
+            Self::Classification => Task::Classification,
+            Self::Regression => Task::Regression,
+        }
+    }
+}
+
+impl Learner {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cgreg => "cgreg",
+            Self::Screen => "screen",
+        }
+    }
+}
+
+impl ModelKind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Lift => "lift",
+            Self::Cnn => "cnn",
+            Self::Feedforward => "feedforward",
+        }
+    }
+}
+
+impl Project {
+    /// Points of validation score that keeping symmetries may cost.
+    pub fn tolerance(&self) -> f64 {
+        self.train.tolerance.unwrap_or(100.0 * crate::cgreg::TOLERANCE)
+    }
+
+    /// A file of the project as a source of data.
+    pub fn source(&self, files: &Files) -> Source {
+        let DataSection { format, inputs, label, shape, layout, limit, .. } = self.data.clone();
+        let (path, labels) = match files {
+            Files::One(path) => (path, None),
+            Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
+        };
+        let source = Source::new(self.folder.join(path), self.task.kind.task());
+        Source { format, inputs, label, labels, shape, layout, limit, ..source }
+    }
+}

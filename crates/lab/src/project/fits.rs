@@ -1,0 +1,261 @@
+//! The fits of a project: which there are, and how each becomes a model file of its own, so that a run that is cut short loses
+//! no finished fit.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use invar_data::Digest;
+use invar_nn::{Depth, End, Epoch, Head, Lattices, Pool, Schedule};
+use invar_program::Saved;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::bundle::Maker;
+use super::exact::Exact;
+use super::file::Project;
+use super::load::{Architecture, Loaded};
+use super::prepare::Prepared;
+use crate::cgreg;
+use crate::error::{Error, Result};
+use crate::fit::{FitConfig, Method, Outcome};
+use crate::networks::Backbone;
+use crate::problem::Data;
+use crate::queue::{self, Stop};
+use crate::record::{Record, Records};
+use crate::reproduce::diverged;
+use crate::screen::{Cost, Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings};
+
+/// Strengths tried on images: the paper's table stops at 10.
+const IMAGE_LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
+
+/// What a listener hears.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// So many epochs are left, as far as it can be told, of something.
+    Left(usize, String),
+    /// Epochs that passed.
+    Epochs(usize),
+    /// How a fit is doing.
+    Message(String),
+}
+
+/// How to run fits.
+#[derive(Clone, Copy)]
+pub struct How<'a> {
+    /// Fits at once. The answer does not depend on it.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a Stop,
+    /// Hears of progress.
+    pub listen: &'a (dyn Fn(Heard) + Sync),
+}
+
+/// What is kept with the model of a fit besides its weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Notes {
+    /// The network in one line.
+    pub(super) network: String,
+    /// Share of the weights that broke each candidate before; none where it was imposed.
+    pub(super) violations: Option<Vec<f64>>,
+    /// What making it exact cost.
+    pub(super) exact_cost: Option<Cost>,
+    /// Per candidate what imposing it on top would cost.
+    pub(super) on_top: Vec<Option<Cost>>,
+    /// The learning curve, where the record has none.
+    pub(super) curve: Vec<Epoch>,
+}
+
+/// The fits of the learner `cgreg`.
+pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) -> Vec<FitConfig> {
+    let train = &project.train;
+    let images = architecture.takes_images();
+    let (epochs, rate) = if images { (20, 5e-3) } else { (150, 2e-3) };
+    let (backbone, head) = match architecture {
+        Architecture::Lift => (Some(Backbone::Lift), Head::Affine),
+        Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
+        Architecture::Feedforward => (None, Head::Hidden),
+    };
+    let lambdas = train.lambdas.clone().unwrap_or_else(|| if images { IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
+    let base = FitConfig {
+        head: project.model.head.unwrap_or(head),
+        learning_rate: train.learning_rate.unwrap_or(rate),
+        backbone,
+        batch: train.batch.unwrap_or(64),
+        seed: train.seed,
+        ..FitConfig::new(data, Method::Cgreg).with_schedule(Schedule::OneCycle, train.epochs.unwrap_or(epochs))
+    };
+    let mut fits: Vec<FitConfig> = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base.clone() }).collect();
+    fits.dedup();
+    fits
+}
+
+/// The one screen of the learner `screen`.
+pub(super) fn screen(project: &Project, data: Data) -> ScreenConfig {
+    let (train, defaults) = (&project.train, Settings::default());
+    let epochs = train.epochs.unwrap_or(defaults.epochs);
+    let settings = Settings {
+        epochs,
+        refit_epochs: (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs),
+        learning_rate: train.learning_rate.unwrap_or(defaults.learning_rate),
+        batch: train.batch.unwrap_or(64),
+        starts: train.starts.unwrap_or(defaults.starts),
+        ..defaults
+    };
+    let rule = Rule { tolerance: project.tolerance(), strict: false };
+    ScreenConfig { data, settings, rules: vec![rule], seed: train.seed }
+}
+
+/// The folder of a run: records, and a model file per fit.
+pub(super) struct Store<'a> {
+    pub(super) folder: &'a Path,
+}
+
+impl Store<'_> {
+    /// Creates the folders.
+    pub(super) fn open(folder: &Path) -> Result<Store<'_>> {
+        let fits = folder.join("fits");
+        std::fs::create_dir_all(&fits).map_err(|source| Error::File { what: "create", path: fits, source })?;
+        Ok(Store { folder })
+    }
+
+    pub(super) fn records(&self) -> PathBuf {
+        self.folder.join("records.jsonl")
+    }
+
+    pub(super) fn screens(&self) -> PathBuf {
+        self.folder.join("screens.jsonl")
+    }
+
+    /// The model file of a fit, named after everything that decided it.
+    pub(super) fn model(&self, config: &impl Serialize) -> Result<PathBuf> {
+        let text = serde_json::to_string(config).map_err(|error| Error::Setting {
+            name: "configuration",
+            expected: "one that can be written down".into(),
+            got: error.to_string(),
+        })?;
+        Ok(self.folder.join("fits").join(format!("{}.invar", Digest::of([text]).short())))
+    }
+
+    /// The model of a fit with its notes, if it is there and sound.
+    pub(super) fn load<N: DeserializeOwned>(&self, config: &impl Serialize) -> Result<Option<(Saved, N)>> {
+        let path = self.model(config)?;
+        if !path.exists() {
+            return Ok(None);
+        }
+        let saved = Saved::load(&path)?;
+        let wrong = |error: serde_json::Error| Error::Run { path: path.clone(), problem: error.to_string() };
+        let notes = serde_json::from_value(saved.training.clone()).map_err(wrong)?;
+        Ok(Some((saved, notes)))
+    }
+}
+
+/// Runs the fits of a grid that are not there yet. Returns the records, in the order of the grid.
+pub(super) fn run_grid(
+    fits: &[FitConfig],
+    store: &Store<'_>,
+    loaded: &Loaded,
+    prepared: &Prepared,
+    how: How<'_>,
+) -> Result<Vec<Record>> {
+    let mut records: Records<Record> = Records::open(&store.records())?;
+    let is_there = |fit: &FitConfig| -> Result<bool> {
+        let Some(record) = records.find(fit) else { return Ok(false) };
+        Ok(record.end == End::Diverged || store.model(fit)?.exists())
+    };
+    let mut missing = Vec::new();
+    for fit in fits {
+        fit.check()?;
+        if !is_there(fit)? {
+            missing.push(fit);
+        }
+    }
+    let left = missing.iter().map(|fit| fit.max_epochs).sum();
+    (how.listen)(Heard::Left(left, format!("{} of {} fits", missing.len(), fits.len())));
+    let work = |fit: &&FitConfig| fit_one(fit, store, loaded, prepared, how);
+    queue::run(&missing, how.threads, how.stop, work, |_, outcome| match outcome? {
+        // A record without its model file is replaced in effect: the file is there now.
+        Some(record) if records.find(&record.config).is_none() => records.add(record),
+        _ => Ok(()),
+    })?;
+    if how.stop.is_stopped() {
+        return Err(Error::Stopped);
+    }
+    fits.iter().map(|fit| records.find(fit).cloned().ok_or(Error::Stopped)).collect()
+}
+
+/// One fit, from fresh weights to its model file. None when it was stopped.
+fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepared, how: How<'_>) -> Result<Option<Record>> {
+    let problem = &prepared.problem;
+    let outcome = fit.run(problem, |epoch| {
+        (how.listen)(Heard::Epochs(1));
+        let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
+        (how.listen)(Heard::Message(match problem.measure {
+            crate::screen::Measure::Accuracy => format!("λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.lambda),
+            crate::screen::Measure::RSquared { .. } => format!("λ={}: loss {loss:.3}", fit.lambda),
+        }));
+        if how.stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let Outcome { record, network, lattices } = match outcome {
+        Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(Some(diverged(fit, problem.chance))),
+        outcome => outcome?,
+    };
+    if record.end == End::Interrupted {
+        return Ok(None);
+    }
+    let lattices = match lattices {
+        Some(lattices) => lattices,
+        None => Lattices::single(problem.groups())?,
+    };
+    let exact = Exact::of(&network, &lattices, problem, loaded.project.tolerance())?;
+    let notes = Notes {
+        network: invar_nn::Model::describe(&network),
+        violations: Some(exact.violations.clone()),
+        exact_cost: Some(exact.cost),
+        on_top: exact.on_top.clone(),
+        curve: Vec::new(),
+    };
+    let maker = Maker { loaded, prepared };
+    let members = maker.members_of_grid(&exact);
+    maker.saved(&exact.network, &members, &notes)?.save(&store.model(fit)?)?;
+    Ok(Some(record))
+}
+
+/// Runs the screen if it is not there yet.
+pub(super) fn run_screen(
+    config: &ScreenConfig,
+    store: &Store<'_>,
+    loaded: &Loaded,
+    prepared: &Prepared,
+    how: How<'_>,
+) -> Result<ScreenRecord> {
+    let mut records: Records<ScreenRecord> = Records::open(&store.screens())?;
+    if let Some(record) = records.find(config)
+        && store.model(config)?.exists()
+    {
+        return Ok(record.clone());
+    }
+    let listen = |progress: Progress| match progress {
+        Progress::Epochs(count) => (how.listen)(Heard::Epochs(count)),
+        Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.describe().into())),
+    };
+    let memory = Memory::open(&store.folder.join("screen"), config)?;
+    let screened = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
+    let Screened { record, networks, curves } = screened;
+    let (Some(network), Some(curve)) = (networks.into_iter().next(), curves.into_iter().next()) else {
+        return Err(Error::Stopped);
+    };
+    let notes = Notes {
+        network: invar_nn::Model::describe(&network),
+        violations: None,
+        exact_cost: None,
+        on_top: vec![None; record.names.len()],
+        curve: Record::thinned(&curve),
+    };
+    let maker = Maker { loaded, prepared };
+    let members = maker.members_of_screen(&record);
+    maker.saved(&network, &members, &notes)?.save(&store.model(config)?)?;
+    if records.find(config).is_none() {
+        records.add(record.clone())?;
+    }
+    memory.forget()?;
+    Ok(record)
+}

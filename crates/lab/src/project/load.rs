@@ -1,0 +1,214 @@
+//! The data of a project, read and split, and its candidates as groups on them.
+
+use invar_algebra::{Candidate, Group, Kind, Shape, candidates};
+use invar_data::{Labels, Limits, Missing, Source, Table, split};
+use serde::{Deserialize, Serialize};
+
+use super::file::{ModelKind, Project, Validation};
+use crate::error::{Error, Result};
+
+/// Filters of convolutions see patches of this side.
+pub(super) const PATCH: usize = 3;
+/// Most numbers that the operators of a dense layer may have: one matrix for each candidate and one for the bases.
+const MAX_OPERATORS: usize = 1 << 27;
+
+/// A project with its data.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What was asked.
+    pub project: Project,
+    /// To train on.
+    pub train: Table,
+    /// Held out of the same environment.
+    pub validation: Table,
+    /// Of another environment.
+    pub test: Option<Table>,
+    /// The shape of an example.
+    pub shape: Shape,
+    /// The candidates, as they act on an example.
+    pub groups: Vec<Group>,
+    /// The network that fits.
+    pub architecture: Architecture,
+}
+
+/// A network that fits data and candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Architecture {
+    /// Group convolutions and a head that decides.
+    Lift,
+    /// Convolutions whose filters decide.
+    Cnn,
+    /// A dense layer that decides.
+    Feedforward,
+}
+
+impl Architecture {
+    /// Whether examples are images to it.
+    pub fn takes_images(self) -> bool {
+        self != Self::Feedforward
+    }
+
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Lift => "lift: group convolutions, and a head that decides for the whole network",
+            Self::Cnn => "cnn: convolutions whose filters decide, patch by patch",
+            Self::Feedforward => "feedforward: a dense layer on all entries decides",
+        }
+    }
+}
+
+impl Loaded {
+    /// Reads everything. With [`Missing::Keep`] values that are missing come in as NaN, to be counted.
+    pub fn load(project: Project, missing: Missing) -> Result<Self> {
+        let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
+        let train = read(project.source(&project.data.train))?;
+        let classes = match &train.labels {
+            Labels::Classes { names, .. } => Some(names.clone()),
+            _ => None,
+        };
+        let beside = |files| -> Result<Table> {
+            let table = read(Source { classes: classes.clone(), ..project.source(files) })?;
+            train.check_alike(&table)?;
+            Ok(table)
+        };
+        let test = project.data.test.as_ref().map(beside).transpose()?;
+        let (train, validation) = match &project.data.validation {
+            Validation::Files(files) => {
+                let validation = beside(files)?;
+                (train, validation)
+            }
+            Validation::Share(share) => {
+                let parts = split(&train, *share, project.train.seed)?;
+                (train.select(&parts.train), train.select(&parts.validation))
+            }
+        };
+        let shape = Shape::new(&train.shape)?;
+        let groups = on_shape(&project.symmetries.candidates, &shape)?;
+        let architecture = architecture(&project, &shape, &groups)?;
+        Ok(Self { project, train, validation, test, shape, groups, architecture })
+    }
+
+    /// The candidates where weights meet them: on patches for convolutions, else on the whole example.
+    pub fn weight_groups(&self) -> Result<Vec<Group>> {
+        if !self.architecture.takes_images() {
+            return Ok(self.groups.clone());
+        }
+        let patch = Shape::new(&[self.shape.side(0), PATCH, PATCH])?;
+        on_shape(&self.project.symmetries.candidates, &patch)
+    }
+
+    /// The names of the classes; none for regression.
+    pub fn classes(&self) -> &[String] {
+        match &self.train.labels {
+            Labels::Classes { names, .. } => names,
+            _ => &[],
+        }
+    }
+
+    /// Every part with its name.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Table)> {
+        let test = self.test.iter().map(|table| ("test", table));
+        [("training", &self.train), ("validation", &self.validation)].into_iter().chain(test)
+    }
+}
+
+/// The groups of candidates on one shape.
+pub(super) fn on_shape(list: &[Candidate], shape: &Shape) -> Result<Vec<Group>> {
+    let texts: Vec<String> = list.iter().map(ToString::to_string).collect();
+    Ok(candidates(shape, texts.iter().map(String::as_str))?)
+}
+
+/// The network asked for, if it can take these data and candidates; or the one that can.
+fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Architecture> {
+    let sides = shape.sides();
+    let image = sides.len() == 3;
+    let square = image && sides[1] == sides[2] && sides[1] >= PATCH;
+    let unfit = project.symmetries.candidates.iter().find(|candidate| !acts_on_patches(&candidate.kind));
+    let wrong = |expected: &str, got: String| Error::Setting { name: "[model] kind", expected: expected.into(), got };
+    let images_only = |kind: &str| match unfit {
+        Some(candidate) => {
+            let expected = "feedforward for candidates other than rot90(1,2), flips of axes 1 and 2 and permutations of axis 0";
+            Err(wrong(expected, format!("{kind} with {candidate}")))
+        }
+        None => Ok(()),
+    };
+    let architecture = match project.model.kind {
+        ModelKind::Auto if square && sides[0] <= 4 && unfit.is_none() => Architecture::Lift,
+        ModelKind::Auto | ModelKind::Feedforward => Architecture::Feedforward,
+        ModelKind::Lift if !square => {
+            let expected = "feedforward, unless examples are images of channels x n x n, n at least 3";
+            return Err(wrong(expected, format!("lift for {shape}")));
+        }
+        ModelKind::Cnn if !image || sides[1].min(sides[2]) < PATCH => {
+            let expected = "feedforward, unless examples are images of channels x height x width, at least 3";
+            return Err(wrong(expected, format!("cnn for {shape}")));
+        }
+        ModelKind::Lift => {
+            images_only("lift")?;
+            Architecture::Lift
+        }
+        ModelKind::Cnn => {
+            images_only("cnn")?;
+            Architecture::Cnn
+        }
+    };
+    let entries = shape.len().saturating_mul(shape.len()).saturating_mul(groups.len() + 1);
+    if architecture == Architecture::Feedforward && entries > MAX_OPERATORS {
+        let got = format!("{} entries with {} candidates", shape.len(), groups.len());
+        let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large square images";
+        return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });
+    }
+    Ok(architecture)
+}
+
+/// Whether a symmetry of images is one of its patches too: the square's own symmetries, and permutations of channels.
+fn acts_on_patches(kind: &Kind) -> bool {
+    match kind {
+        Kind::Rot90 { axes } => matches!(axes, [1, 2] | [2, 1]),
+        Kind::Flip { axis } => matches!(axis, 1 | 2),
+        Kind::Flips { axes } => axes.iter().all(|axis| matches!(axis, 1 | 2)),
+        Kind::Permute { axis } | Kind::Cycle { axis } | Kind::Shift { axis } | Kind::Swaps { axis } => *axis == 0,
+        Kind::Swap { axes, .. } | Kind::Generators { axes, .. } => axes[..] == [0],
+        Kind::Join { of } | Kind::Product { of } => of.iter().all(acts_on_patches),
+        Kind::Nodes { .. } | Kind::NodeSwaps { .. } | Kind::Negate => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn chosen(kind: &str, shape: &str, list: &[&str]) -> Result<Architecture> {
+        let text = format!(
+            "[data]\ntrain = \"a\"\n[task]\nkind = \"classification\"\n[symmetries]\ncandidates = {list:?}\n[model]\nkind = \"{kind}\"\n"
+        );
+        let project = Project::parse(Path::new("invar.toml"), &text)?;
+        let shape: Shape = shape.parse()?;
+        let groups = on_shape(&project.symmetries.candidates, &shape)?;
+        architecture(&project, &shape, &groups)
+    }
+
+    #[test]
+    fn the_network_follows_shape_and_candidates() {
+        let square = ["rot90(1,2)", "flip(1)", "permute(0)", "join(rot90(1,2),flips(1,2))", "generators(0;[[1,0,2]])"];
+        assert_eq!(chosen("auto", "3x8x8", &square).unwrap(), Architecture::Lift);
+        assert_eq!(chosen("auto", "3x8x8", &["shift(1)"]).unwrap(), Architecture::Feedforward);
+        assert_eq!(chosen("auto", "10", &["swaps(0)"]).unwrap(), Architecture::Feedforward);
+        assert_eq!(chosen("auto", "9x8x8", &["rot90(1,2)"]).unwrap(), Architecture::Feedforward);
+        assert_eq!(chosen("cnn", "3x8x6", &["flip(1)"]).unwrap(), Architecture::Cnn);
+        assert_eq!(chosen("feedforward", "3x8x8", &square[..3]).unwrap(), Architecture::Feedforward);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let message = |kind, shape, list: &[&str]| chosen(kind, shape, list).unwrap_err().to_string();
+        assert!(message("lift", "3x8x6", &["flip(1)"]).contains("channels x n x n"));
+        assert!(message("lift", "3x8x8", &["shift(1)"]).contains("lift with shift(1)"));
+        assert!(message("cnn", "64", &["flip(0)"]).contains("cnn for 64"));
+        assert!(message("auto", "3x8x6", &["rot90(1,2)"]).contains("rot90(1,2)"));
+        assert!(message("auto", "20000", &["flip(0)"]).contains("20000 entries"));
+    }
+}

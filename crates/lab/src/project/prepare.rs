@@ -1,0 +1,147 @@
+//! From the user's tables to a problem that networks can be fitted to.
+
+use invar_algebra::{Lattice, Options};
+use invar_data::{Digest, Labels, Table};
+use invar_nn::{Bases, Dataset, Inputs, Reynolds, Targets};
+
+use super::load::Loaded;
+use super::scaling::{Scaling, TargetScaling};
+use crate::error::{Error, Result};
+use crate::problem::{Data, Problem};
+use crate::screen::Measure;
+
+/// A problem made of the user's data.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What identifies it in records.
+    pub data: Data,
+    /// The data as networks see them.
+    pub problem: Problem,
+    /// What was done to inputs.
+    pub scaling: Option<Scaling>,
+    /// What was done to targets that are numbers.
+    pub targets: Option<TargetScaling>,
+}
+
+impl Loaded {
+    /// Scales the data and builds the lattice.
+    pub fn prepare(&self) -> Result<Prepared> {
+        let images = self.architecture.takes_images();
+        let scaling = if images { Scaling::of_images(&self.train) } else { Some(Scaling::of_arrays(&self.train, &self.groups)?) };
+        let targets = match &self.train.labels {
+            Labels::Values(values) => {
+                if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) {
+                    let got = values.first().map_or("none".into(), f32::to_string);
+                    return Err(Error::Setting { name: "labels", expected: "numbers that differ".into(), got });
+                }
+                Some(TargetScaling::of(values))
+            }
+            _ => None,
+        };
+        let dataset = |table: &Table| self.dataset(table, scaling.as_ref(), targets);
+        let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
+        let test = self.test.as_ref().map(dataset).transpose()?;
+        let lattice = Lattice::new(self.weight_groups()?, &Options::default())?;
+        let measure = match Measure::variance(&validation) {
+            Some(variance) => Measure::RSquared { variance },
+            None => Measure::Accuracy,
+        };
+        let problem = Problem {
+            bases: Bases::of(&lattice),
+            reynolds: Reynolds::of(lattice.groups())?,
+            lattice,
+            symmetry: None,
+            depends: invar_algebra::GroupSet::empty(),
+            vocabulary: None,
+            chance: chance(&self.train, self.test.as_ref().unwrap_or(&self.validation)),
+            train,
+            validation,
+            test,
+            pairs: None,
+            measure,
+        };
+        Ok(Prepared { data: Data::Files(self.digest()), problem, scaling, targets })
+    }
+
+    /// Of everything about the data that decides a fit.
+    fn digest(&self) -> Digest {
+        let mut parts: Vec<Vec<u8>> = self.parts().map(|(_, table)| table.digest().bytes().to_vec()).collect();
+        parts.extend(self.project.symmetries.candidates.iter().map(|candidate| candidate.to_string().into_bytes()));
+        parts.push(self.architecture.describe().as_bytes().to_vec());
+        Digest::of(parts)
+    }
+
+    fn dataset(&self, table: &Table, scaling: Option<&Scaling>, targets: Option<TargetScaling>) -> Result<Dataset> {
+        let width = table.width();
+        let values = scaling.map_or_else(|| table.inputs.clone(), |scaling| scaling.apply(&table.inputs, width));
+        let inputs = match self.shape.sides() {
+            &[channels, height, width] if self.architecture.takes_images() => {
+                // A byte a pixel, as networks for images take them.
+                let byte = |value: f32| (value * 255.0).round().clamp(0.0, 255.0) as u8;
+                Inputs::Images { channels, height, width, values: values.into_iter().map(byte).collect() }
+            }
+            _ => Inputs::Array { dim: width, values },
+        };
+        let targets = match (&table.labels, targets) {
+            (Labels::Classes { names, values }, _) => Targets::Classes { count: names.len(), labels: values.clone() },
+            (Labels::Values(values), Some(scaling)) => Targets::Values(values.iter().map(|&v| scaling.scaled(v)).collect()),
+            _ => {
+                let (expected, got) = ("one label per example".into(), "none".into());
+                return Err(Error::Setting { name: "labels", expected, got });
+            }
+        };
+        Ok(Dataset::new(inputs, targets)?)
+    }
+}
+
+/// How often the most frequent class of one table is right in another; 0 for numbers, where the mean has an R² of 0.
+fn chance(train: &Table, other: &Table) -> f64 {
+    let (Labels::Classes { names, values }, Labels::Classes { values: others, .. }) = (&train.labels, &other.labels) else {
+        return 0.0;
+    };
+    let count = |class: usize, of: &[usize]| of.iter().filter(|&&other| other == class).count();
+    let most = (0..names.len()).max_by_key(|&class| (count(class, values), usize::MAX - class)).unwrap_or(0);
+    count(most, others) as f64 / others.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+    use invar_data::Missing;
+
+    fn prepared(rows: &str, more: &str) -> Prepared {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), rows).unwrap();
+        let text = format!("[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n{more}");
+        let project = Project::parse(&folder.path().join("invar.toml"), &text).unwrap();
+        Loaded::load(project, Missing::Refuse).unwrap().prepare().unwrap()
+    }
+
+    #[test]
+    fn arrays_are_scaled_and_counted() {
+        let rows: String = (0..20).map(|k| format!("{k},{},{}\n", 10 + k, ["no", "no", "yes"][k % 3])).collect();
+        let more = "[task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"swap(0;0,1)\"]\n";
+        let found = prepared(&format!("a,b,y\n{rows}"), more);
+        let Inputs::Array { dim: 2, values } = found.problem.train.inputs() else { panic!("arrays expected") };
+        assert!(values.iter().sum::<f32>().abs() < 1e-3);
+        assert_eq!((found.problem.train.len(), found.problem.validation.len()), (16, 4));
+        assert!((found.problem.chance - 0.75).abs() < 1e-9 && found.problem.measure == Measure::Accuracy);
+        // The same rows in another file are the same data; another candidate makes another problem.
+        assert_eq!(found.data, prepared(&format!("a,b,y\n{rows}"), more).data);
+        assert_ne!(found.data, prepared(&format!("a,b,y\n{rows}"), &more.replace("swap(0;0,1)", "negate")).data);
+    }
+
+    #[test]
+    fn images_become_bytes_and_numbers_are_judged_by_r_squared() {
+        let rows: String = (0..10).map(|k| format!("{}{k}.5\n", "0,4,8,16,".repeat(4))).collect();
+        let names: Vec<String> = (0..16).map(|k| format!("p{k}")).collect();
+        let rows = format!("{},y\n{rows}", names.join(","));
+        let more = "shape = [1, 4, 4]\n[task]\nkind = \"regression\"\n[symmetries]\ncandidates = [\"rot90(1,2)\"]\n";
+        let found = prepared(&rows, more);
+        let Inputs::Images { channels: 1, height: 4, width: 4, values } = found.problem.train.inputs() else { panic!("images") };
+        assert_eq!(values[..4], [0, 64, 128, 255]);
+        assert!(matches!(found.problem.measure, Measure::RSquared { .. }));
+        assert_eq!(found.problem.lattice.shape().sides(), [1, 3, 3]);
+    }
+}

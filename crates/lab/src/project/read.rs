@@ -1,0 +1,262 @@
+//! Reading a project file: whatever is wrong is told with its line, its key and what was expected.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+use super::file::{Files, Project, Validation};
+use crate::error::{Error, Result};
+
+/// A project file is written by hand: more than this is something else.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The sections with their keys; the first of each is required where `true`.
+const SECTIONS: [(&str, bool, &[&str]); 5] = [
+    ("data", true, &["train", "validation", "test", "format", "inputs", "label", "shape", "layout", "limit"]),
+    ("task", true, &["kind"]),
+    ("symmetries", true, &["candidates"]),
+    ("model", false, &["kind", "head"]),
+    ("train", false, &["learner", "lambdas", "learning_rate", "epochs", "batch", "starts", "tolerance", "seed"]),
+];
+
+impl Project {
+    /// Reads and checks a project file. Its paths are relative to its folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let failed = |source| Error::File { what: "read", path: path.to_path_buf(), source };
+        let found = std::fs::metadata(path).map_err(failed)?;
+        if !found.is_file() || found.len() > MAX_BYTES {
+            let got = if found.is_file() { format!("{} bytes", found.len()) } else { "something else".into() };
+            return Err(Error::Setting { name: "project", expected: "a file of at most 1 MiB".into(), got });
+        }
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        Self::parse(path, &text)
+    }
+
+    /// The project that a text describes; `path` is where it would stand.
+    pub fn parse(path: &Path, text: &str) -> Result<Self> {
+        let place = Place { path, text };
+        let tree = DeTable::parse(text).map_err(|error| place.wrong(error.span(), error.message().to_string()))?;
+        place.check_keys(tree.get_ref())?;
+        let mut project: Self = toml::from_str(text).map_err(|error| place.explain(tree.get_ref(), &error))?;
+        project.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        project.check_values().map_err(|wrong| {
+            let key = tree.get_ref().get(wrong.section).and_then(|section| section.get_ref().get(wrong.key));
+            let problem = format!("[{}] {}: expected {}, got {}", wrong.section, wrong.key, wrong.expected, wrong.got);
+            place.wrong(key.map(toml::Spanned::span), problem)
+        })?;
+        Ok(project)
+    }
+
+    fn check_values(&self) -> std::result::Result<(), Wrong> {
+        let train = &self.train;
+        let positive = |key, value: Option<usize>| match value {
+            Some(0) => Err(Wrong { section: "train", key, expected: "at least 1".into(), got: "0".into() }),
+            _ => Ok(()),
+        };
+        positive("epochs", train.epochs)?;
+        positive("batch", train.batch)?;
+        positive("starts", train.starts)?;
+        let number = |section, key, value: f64, fits: bool, expected: &str| {
+            let wrong = || Wrong { section, key, expected: expected.into(), got: value.to_string() };
+            if fits { Ok(()) } else { Err(wrong()) }
+        };
+        if let Some(rate) = train.learning_rate {
+            number("train", "learning_rate", rate, rate > 0.0 && rate.is_finite(), "a number above 0")?;
+        }
+        if let Some(points) = train.tolerance {
+            number("train", "tolerance", points, (0.0..=100.0).contains(&points), "a number of points from 0 to 100")?;
+        }
+        if let Validation::Share(share) = self.data.validation {
+            number("data", "validation", share, share > 0.0 && share < 1.0, "a share between 0 and 1")?;
+        }
+        let wrong = |section, key, expected: &str, got: String| Err(Wrong { section, key, expected: expected.into(), got });
+        if let Some(lambdas) = &train.lambdas {
+            let bad = lambdas.iter().find(|lambda| !(**lambda >= 0.0 && lambda.is_finite()));
+            if bad.is_some() || lambdas.is_empty() {
+                let got = bad.map_or("none".into(), f64::to_string);
+                return wrong("train", "lambdas", "at least one number, none below 0", got);
+            }
+        }
+        if self.symmetries.candidates.is_empty() {
+            return wrong("symmetries", "candidates", "at least one symmetry, such as \"flip(1)\"", "none".into());
+        }
+        if self.data.limit == Some(0) {
+            return wrong("data", "limit", "at least 1", "0".into());
+        }
+        if let Some(shape) = &self.data.shape
+            && (shape.is_empty() || shape.contains(&0))
+        {
+            return wrong("data", "shape", "the sides of an example, such as [3, 28, 28]", format!("{shape:?}"));
+        }
+        let empty = |files: &Files| match files {
+            Files::One(path) => path.as_os_str().is_empty(),
+            Files::Two { inputs, labels } => [inputs, labels].iter().any(|path| path.as_os_str().is_empty()),
+        };
+        if empty(&self.data.train) {
+            return wrong("data", "train", "a path", "an empty text".into());
+        }
+        Ok(())
+    }
+}
+
+/// A value that is of the right type and still cannot be.
+struct Wrong {
+    section: &'static str,
+    key: &'static str,
+    expected: String,
+    got: String,
+}
+
+/// The file, to tell where something is.
+struct Place<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    fn wrong(&self, span: Option<Range<usize>>, problem: String) -> Error {
+        let before = span.map_or(0, |span| span.start.min(self.text.len()));
+        let line = 1 + self.text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count();
+        // Parsers write several lines; an error is one.
+        let problem = problem.split_whitespace().collect::<Vec<_>>().join(" ");
+        Error::Project { path: PathBuf::from(self.path), line, problem }
+    }
+
+    fn check_keys(&self, tree: &DeTable<'_>) -> Result<()> {
+        for (name, section) in tree {
+            let known = SECTIONS.iter().find(|(known, ..)| known == name.get_ref());
+            let Some((_, _, keys)) = known else {
+                let names = SECTIONS.map(|(name, ..)| name);
+                let all = names.map(|name| format!("[{name}]")).join(", ");
+                let problem = format!("unknown section [{}]{}; there are {all}", name.get_ref(), nearest(name.get_ref(), &names));
+                return Err(self.wrong(Some(name.span()), problem));
+            };
+            let DeValue::Table(entries) = section.get_ref() else {
+                let problem =
+                    format!("{name}: expected a section [{name}], got {}", section.get_ref().type_str(), name = name.get_ref());
+                return Err(self.wrong(Some(name.span()), problem));
+            };
+            if let Some(key) = entries.keys().find(|key| !keys.contains(&key.get_ref().as_ref())) {
+                let (section, key, span) = (name.get_ref(), key.get_ref(), key.span());
+                let problem = format!("unknown key `{key}` in [{section}]{}; it has {}", nearest(key, keys), keys.join(", "));
+                return Err(self.wrong(Some(span), problem));
+            }
+        }
+        for (name, required, keys) in SECTIONS.into_iter().filter(|(_, required, _)| *required) {
+            debug_assert!(required);
+            let Some(section) = tree.get(name) else {
+                return Err(
+                    self.wrong(None, format!("expected a section [{name}] with the key `{}`; `invar init` writes one", keys[0]))
+                );
+            };
+            if section.get_ref().get(keys[0]).is_none() {
+                return Err(self.wrong(Some(section.span()), format!("[{name}] needs the key `{}`", keys[0])));
+            }
+        }
+        Ok(())
+    }
+
+    /// An error of the types: the key is the one whose value holds the place.
+    fn explain(&self, tree: &DeTable<'_>, error: &toml::de::Error) -> Error {
+        let Some(span) = error.span() else { return self.wrong(None, error.message().to_string()) };
+        let entries = tree.iter().filter_map(|(name, section)| Some((name, section.get_ref().as_table()?)));
+        let found = entries
+            .flat_map(|(name, section)| section.iter().map(move |(key, value)| (name, key, value)))
+            .find(|(_, key, value)| key.span().start <= span.start && span.start < value.span().end.max(key.span().end));
+        let message = error.message();
+        match found {
+            Some((section, key, _)) => self.wrong(Some(span), format!("[{}] {}: {message}", section.get_ref(), key.get_ref())),
+            None => self.wrong(Some(span), message.to_string()),
+        }
+    }
+}
+
+/// " (did you mean `train`?)", when something known is near.
+fn nearest(name: &str, known: &[&str]) -> String {
+    let best = known.iter().map(|other| (strsim::damerau_levenshtein(name, other), other)).min();
+    match best {
+        Some((distance, other)) if distance <= 1 + name.chars().count() / 3 => format!(" (did you mean `{other}`?)"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Goal, Learner, ModelKind};
+
+    const SMALL: &str =
+        "[data]\ntrain = \"a.npz\"\n[task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"flip(1)\"]\n";
+
+    fn parse(text: &str) -> Result<Project> {
+        Project::parse(Path::new("place/invar.toml"), text)
+    }
+
+    #[test]
+    fn a_small_project_has_defaults() {
+        let project = parse(SMALL).unwrap();
+        assert_eq!(project.source(&project.data.train).path, Path::new("place/a.npz"));
+        assert_eq!((project.task.kind, project.model.kind), (Goal::Classification, ModelKind::Auto));
+        assert_eq!((project.data.validation.clone(), project.tolerance()), (Validation::Share(0.2), 5.0));
+        assert_eq!(project.symmetries.candidates[0].to_string(), "flip(1)");
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
+            format = \"csv\"\nlabel = \"y\"\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
+            [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
+            kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
+            epochs = 3\nbatch = 4\nstarts = 2\ntolerance = 1\nseed = 9\n";
+        let project = parse(text).unwrap();
+        let source = project.source(&project.data.train);
+        assert_eq!((source.path.as_path(), source.labels.as_deref()), (Path::new("place/x.npy"), Some(Path::new("place/y.npy"))));
+        let test = project.source(project.data.test.as_ref().unwrap());
+        assert_eq!((test.path.as_path(), test.labels, test.limit), (Path::new("/t.csv"), None, Some(7)));
+        assert_eq!((project.train.learner, project.train.seed), (Some(Learner::Screen), 9));
+        let written = toml::to_string(&project).unwrap();
+        assert_eq!(parse(&written).unwrap(), project);
+        // Every key is known to the list that suggestions come from: `inputs` alone is missing above.
+        let tree: toml::Table = written.parse().unwrap();
+        for (name, _, keys) in SECTIONS {
+            let missing = keys.iter().filter(|key| !tree[name].as_table().unwrap().contains_key(**key));
+            assert!(missing.eq(if name == "data" { &["inputs"][..] } else { &[] }), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_line_and_key() {
+        let with = |text: &str| format!("{SMALL}{text}");
+        for (text, expected) in [
+            ("[data\n".to_string(), "line 1:"),
+            (with("[train]\nepoch = 3\n"), "line 8: unknown key `epoch` in [train] (did you mean `epochs`?); it has learner,"),
+            (with("[trian]\n"), "line 7: unknown section [trian] (did you mean `train`?)"),
+            (with("[train]\nepochs = \"many\"\n"), "line 8: [train] epochs: invalid type: string \"many\", expected usize"),
+            (with("[train]\nepochs = 0\n"), "line 8: [train] epochs: expected at least 1, got 0"),
+            (with("[train]\nlearner = \"scren\"\n"), "line 8: [train] learner: unknown variant `scren`"),
+            (
+                with("[train]\n\nlambdas = [0, -1]\n"),
+                "line 9: [train] lambdas: expected at least one number, none below 0, got -1",
+            ),
+            (with("[train]\ntolerance = 200\n"), "line 8: [train] tolerance: expected a number of points from 0 to 100, got 200"),
+            (with("[model]\nkind = 3\n"), "line 8: [model] kind:"),
+            (SMALL.replace("flip(1)", "flp(1)"), "line 6: [symmetries] candidates:"),
+            (SMALL.replace("[\"flip(1)\"]", "[]"), "line 6: [symmetries] candidates: expected at least one symmetry"),
+            (SMALL.replace("\"a.npz\"", "[1]"), "line 2: [data] train: a path in quotes"),
+            (
+                SMALL.replace("train = \"a.npz\"", "train = \"a\"\nvalidation = 1.5"),
+                "line 3: [data] validation: expected a share",
+            ),
+            (SMALL.replace("[task]\nkind = \"classification\"\n", ""), "expected a section [task] with the key `kind`"),
+            (SMALL.replace("kind = \"classification\"\n", ""), "line 3: [task] needs the key `kind`"),
+            ("data = 3\n".into(), "line 1: data: expected a section [data], got integer"),
+        ] {
+            let error = parse(&text).unwrap_err().to_string();
+            assert!(
+                error.starts_with("place/invar.toml, line ") && error.contains(expected) && !error.contains('\n'),
+                "{text}\n{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A run: everything that a report needs to know, in one file.
+
+use std::path::Path;
+
+use invar_algebra::{Group, Shape};
+use invar_nn::Epoch;
+use serde::{Deserialize, Serialize};
+
+use super::examples::Shown;
+use super::file::{Learner, Project};
+use super::judge::PartScore;
+use super::load::{Architecture, PATCH, on_shape};
+use super::scaling::{Scaling, TargetScaling};
+use crate::error::{Error, Result};
+use crate::files::write_whole;
+use crate::problem::Data;
+use crate::record::Metrics;
+use crate::screen::{Cost, Measure};
+
+/// The version of the file that this code writes, and the newest it reads.
+pub(super) const VERSION: u32 = 1;
+/// The name of the file in the folder of a run.
+pub const RUN: &str = "run.json";
+/// The name of the model there.
+pub const MODEL: &str = "model.invar";
+
+/// What came of training on a project.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Of this file.
+    pub version: u32,
+    /// The version of invar.
+    pub invar: String,
+    /// What was asked.
+    pub project: Project,
+    /// The folder that its paths are relative to, as it was called.
+    pub folder: String,
+    /// What identifies the data.
+    pub data: Data,
+    /// The shape of an example.
+    pub shape: Vec<usize>,
+    /// The names of the classes; none for regression.
+    pub classes: Vec<String>,
+    /// Training, validation and test examples.
+    pub examples: [usize; 3],
+    /// The network.
+    pub architecture: Architecture,
+    /// The network in one line.
+    pub network: String,
+    /// How it was decided what to keep.
+    pub learner: Learner,
+    /// Points of validation score that keeping symmetries might cost.
+    pub tolerance: f64,
+    /// What scores are.
+    pub measure: Measure,
+    /// What was done to inputs.
+    pub scaling: Option<Scaling>,
+    /// What was done to targets.
+    pub targets: Option<TargetScaling>,
+    /// The candidates, one by one.
+    pub symmetries: Vec<Symmetry>,
+    /// Points of validation score that making the kept symmetries exact cost, against the same network before.
+    pub exact_cost: Option<Cost>,
+    /// screen: the smallest cost that the validation examples could show, in points.
+    pub detectable: Option<f64>,
+    /// The group that is kept.
+    pub group: KeptGroupFacts,
+    /// Every fit of the grid, or the results that a screen compares.
+    pub fits: Vec<FitLine>,
+    /// The learning curve of every fit that has one.
+    pub curves: Vec<Curve>,
+    /// The final model on validation examples, and on test examples if there are any.
+    pub scores: Vec<PartScore>,
+    /// The same for the most frequent answer.
+    pub chance: f64,
+    /// Share of validation examples answered alike before and after a random kept transformation; none when nothing is kept.
+    pub consistency: Option<f64>,
+    /// Examples with transformed versions.
+    pub shown: Vec<Shown>,
+    /// Seconds of all fits together.
+    pub seconds: f64,
+}
+
+/// What was decided about a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Symmetry {
+    /// Its name.
+    pub name: String,
+    /// Whether the final model keeps it.
+    pub kept: bool,
+    /// In words.
+    pub verdict: String,
+    /// Points of validation score that imposing it costs; what exactly is told in `about_cost`.
+    pub cost: Option<Cost>,
+    /// Share of the weights that broke it before what is kept was made exact.
+    pub violation: Option<f64>,
+    /// What the cost was measured against, or why it is not kept.
+    pub note: String,
+}
+
+/// The group that the kept candidates generate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptGroupFacts {
+    /// Number of elements, in decimal digits; none when it is not finite.
+    pub order: Option<String>,
+    /// Whether it is normal in the group that it and all candidates that were not kept generate.
+    pub normal: bool,
+    /// If not: what leads out of it, in words.
+    pub witness: Option<String>,
+}
+
+/// One fit in a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitLine {
+    /// What it was.
+    pub name: String,
+    /// On validation examples; none when it diverged.
+    pub validation: Option<Metrics>,
+    /// On test examples.
+    pub extrapolation: Option<Metrics>,
+    /// How many candidates its layers kept, where that is read off.
+    pub kept: Option<usize>,
+    /// Epochs trained.
+    pub epochs: Option<usize>,
+    /// Whether it became the model.
+    pub chosen: bool,
+}
+
+/// A learning curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// Of which fit.
+    pub name: String,
+    /// Whether that became the model.
+    pub chosen: bool,
+    /// The epochs.
+    pub points: Vec<Epoch>,
+}
+
+impl Run {
+    /// Names of the candidates that are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &str> {
+        self.symmetries.iter().filter(|symmetry| symmetry.kept).map(|symmetry| symmetry.name.as_str())
+    }
+
+    /// The candidates where weights meet them: on patches for convolutions, else on the whole example.
+    pub fn weight_groups(&self) -> Result<Vec<Group>> {
+        let sides = match self.shape[..] {
+            [channels, ..] if self.architecture.takes_images() => vec![channels, PATCH, PATCH],
+            _ => self.shape.clone(),
+        };
+        on_shape(&self.project.symmetries.candidates, &Shape::new(&sides)?)
+    }
+
+    /// Writes the file into a folder, whole or not at all.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(RUN);
+        let failed = |source| Error::File { what: "write", path: path.clone(), source };
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
+        text.push('\n');
+        write_whole(&path, text.as_bytes()).map_err(failed)
+    }
+
+    /// Reads the file of a folder.
+    pub fn load(folder: &Path) -> Result<Self> {
+        let path = folder.join(RUN);
+        let failed = |source: std::io::Error| Error::File { what: "read", path: path.clone(), source };
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        let wrong = |problem: String| Error::Run { path: path.clone(), problem };
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let version = value.get("version").and_then(serde_json::Value::as_u64);
+        match version {
+            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) => return Err(wrong(format!("its version is {version}, but this program reads {VERSION}"))),
+            None => return Err(wrong("it has no version".into())),
+        }
+        serde_json::from_value(value).map_err(|error| wrong(error.to_string()))
+    }
+}

@@ -1,0 +1,160 @@
+//! Numbers of a size that networks like, in a way that leaves every candidate acting as before.
+
+use invar_algebra::{Action, Group};
+use invar_data::Table;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+
+/// (x - mean) * scale, entry by entry: one number for all entries, or one for each.
+///
+/// A candidate g acts on scaled examples as on others only when scaling commutes with it. So images get one number for all
+/// entries, and entries that some candidate exchanges share theirs. Where signs change nothing is subtracted, and where
+/// matrices act one scale serves all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scaling {
+    /// Subtracted.
+    pub mean: Vec<f32>,
+    /// Multiplied with.
+    pub scale: Vec<f32>,
+}
+
+/// Targets of a regression as the network sees them: (y - mean) / deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetScaling {
+    /// Mean of the training targets.
+    pub mean: f64,
+    /// Their standard deviation, never 0.
+    pub deviation: f64,
+}
+
+impl Scaling {
+    /// Of images: from 0 to 1, one rule for all entries; nothing when they are there already.
+    pub fn of_images(train: &Table) -> Option<Self> {
+        let range =
+            |values: &[f32]| values.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)));
+        let (low, high) = range(&train.inputs);
+        if low >= 0.0 && high <= 1.0 {
+            return None;
+        }
+        let width = if high > low { high - low } else { 1.0 };
+        Some(Self { mean: vec![low], scale: vec![1.0 / width] })
+    }
+
+    /// Of arrays: mean 0 and deviation 1 over each orbit of all candidates together.
+    pub fn of_arrays(train: &Table, groups: &[Group]) -> Result<Self> {
+        let generators = || groups.iter().flat_map(Group::generators);
+        let plain = generators().all(|generator| matches!(generator, Action::Permutation(_)));
+        let width = train.width();
+        // The orbits of the group that all candidates generate are those of all their generators.
+        let orbits = invar_algebra::Orbits::of(width, generators());
+        let orbit = |entry: usize| orbits.as_ref().map_or(0, |orbits| orbits.orbit(entry));
+        let count = orbits.as_ref().map_or(1, invar_algebra::Orbits::count);
+        let mut sums = vec![(0.0f64, 0.0f64, 0usize); count];
+        for example in train.inputs.chunks(width) {
+            for (entry, &value) in example.iter().enumerate() {
+                let (sum, _, n) = &mut sums[orbit(entry)];
+                (*sum, *n) = (*sum + f64::from(value), *n + 1);
+            }
+        }
+        let mean = |k: usize| if plain { sums[k].0 / sums[k].2.max(1) as f64 } else { 0.0 };
+        let means: Vec<f64> = (0..count).map(mean).collect();
+        for example in train.inputs.chunks(width) {
+            for (entry, &value) in example.iter().enumerate() {
+                sums[orbit(entry)].1 += (f64::from(value) - means[orbit(entry)]).powi(2);
+            }
+        }
+        let scale = |k: usize| {
+            let deviation = (sums[k].1 / sums[k].2.max(1) as f64).sqrt();
+            if deviation > 1e-12 { 1.0 / deviation } else { 1.0 }
+        };
+        let scales: Vec<f64> = (0..count).map(scale).collect();
+        let each = |of: &[f64]| (0..width).map(|entry| of[orbit(entry)] as f32).collect();
+        Ok(Self { mean: each(&means), scale: each(&scales) })
+    }
+
+    /// The inputs of a table, scaled.
+    pub fn apply(&self, inputs: &[f32], width: usize) -> Vec<f32> {
+        let at = |of: &[f32], entry: usize| if of.len() == 1 { of[0] } else { of[entry % width] };
+        inputs.iter().enumerate().map(|(k, &x)| (x - at(&self.mean, k)) * at(&self.scale, k)).collect()
+    }
+}
+
+impl TargetScaling {
+    /// Of the training targets.
+    pub fn of(values: &[f32]) -> Self {
+        let n = values.len().max(1) as f64;
+        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
+        let deviation = (values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n).sqrt();
+        Self { mean, deviation: if deviation > 1e-12 { deviation } else { 1.0 } }
+    }
+
+    /// A target as the network sees it.
+    pub fn scaled(&self, value: f32) -> f32 {
+        ((f64::from(value) - self.mean) / self.deviation) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use invar_algebra::candidates;
+    use invar_data::Labels;
+    use proptest::prelude::*;
+
+    fn table(width: usize, inputs: Vec<f32>) -> Table {
+        Table { shape: vec![width], inputs, labels: Labels::None, ids: Vec::new(), notes: Vec::new(), source: String::new() }
+    }
+
+    proptest! {
+        /// Moving an example and scaling it can be exchanged, whatever the candidates are.
+        #[test]
+        fn scaling_commutes_with_every_candidate(
+            inputs in prop::collection::vec(-50.0f32..80.0, 24),
+            list in prop::sample::select(vec![
+                vec!["swap(0;0,1)", "cycle(0)"],
+                vec!["swap(0;0,1)", "swap(0;2,3)"],
+                vec!["negate"],
+                vec!["generators([[-1,0,2,3]])"],
+                vec!["generators([[[0,1/2,0,0],[2,0,0,0],[0,0,1,0],[0,0,0,1]]])", "flip(0)"],
+            ]),
+        ) {
+            let shape = "4".parse().unwrap();
+            let groups = candidates(&shape, list).unwrap();
+            let scaling = Scaling::of_arrays(&table(4, inputs.clone()), &groups).unwrap();
+            let example: Vec<f64> = inputs[..4].iter().map(|&v| f64::from(v)).collect();
+            for generator in groups.iter().flat_map(Group::generators) {
+                let moved = |x: &[f64]| { let mut out = vec![0.0; 4]; generator.apply(x, &mut out); out };
+                let scaled = |x: &[f64]| {
+                    let x: Vec<f32> = x.iter().map(|&v| v as f32).collect();
+                    scaling.apply(&x, 4).into_iter().map(f64::from).collect::<Vec<_>>()
+                };
+                for (a, b) in moved(&scaled(&example)).into_iter().zip(scaled(&moved(&example))) {
+                    prop_assert!((a - b).abs() < 1e-3 * (1.0 + a.abs()), "{} {}", a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn orbits_have_mean_zero_and_deviation_one() {
+        let shape = "3".parse().unwrap();
+        let groups = candidates(&shape, ["swap(0;0,1)"]).unwrap();
+        let scaling = Scaling::of_arrays(&table(3, vec![1.0, 3.0, 7.0, 5.0, 7.0, 7.0]), &groups).unwrap();
+        assert_eq!((scaling.mean.clone(), scaling.scale[2]), (vec![4.0, 4.0, 7.0], 1.0));
+        assert!((scaling.scale[0] - 1.0 / 5f32.sqrt()).abs() < 1e-6 && scaling.scale[0] == scaling.scale[1]);
+        assert_eq!(scaling.apply(&[4.0, 4.0, 9.0], 3), [0.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn images_go_from_zero_to_one() {
+        assert_eq!(Scaling::of_images(&table(2, vec![0.0, 0.5])), None);
+        let scaling = Scaling::of_images(&table(2, vec![0.0, 16.0, 4.0, 2.0])).unwrap();
+        assert_eq!(scaling.apply(&[0.0, 4.0, 16.0], 3), [0.0, 0.25, 1.0]);
+        let targets = TargetScaling::of(&[1.0, 3.0]);
+        assert_eq!((targets.mean, targets.deviation, targets.scaled(3.0)), (2.0, 1.0, 1.0));
+        assert_eq!(TargetScaling::of(&[2.0, 2.0]).scaled(2.0), 0.0);
+    }
+}

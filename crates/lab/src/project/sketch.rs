@@ -1,0 +1,266 @@
+//! A first project file, with what the data tell filled in.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task};
+
+use super::file::Goal;
+use super::load::PATCH;
+use crate::error::Result;
+
+/// Labels are often called this.
+const LABELS: [&str; 5] = ["label", "class", "target", "y", "labels"];
+/// The header of a CSV file is looked for in so many bytes.
+const HEADER: u64 = 1 << 20;
+/// Up to so many positions every exchange of two is suggested as a candidate of its own.
+const FEW_POSITIONS: usize = 10;
+
+/// A project file to begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sketch {
+    /// The file.
+    pub text: String,
+    /// What was guessed from the data, in words.
+    pub guesses: Vec<String>,
+}
+
+/// What the data tell.
+#[derive(Debug)]
+struct Guess {
+    train: PathBuf,
+    goal: Goal,
+    label: Option<String>,
+    shape: Option<Vec<usize>>,
+    layout: Layout,
+    candidates: Vec<String>,
+    image: bool,
+    about: Vec<String>,
+}
+
+/// Writes a project file: for the data at `path` if there are any, else with values to be replaced.
+pub fn sketch(path: Option<&Path>) -> Result<Sketch> {
+    let guess = match path {
+        Some(path) => guess(path)?,
+        None => Guess {
+            train: "train.npz".into(),
+            goal: Goal::Classification,
+            label: None,
+            shape: Some(vec![1, 28, 28]),
+            layout: Layout::ChannelsFirst,
+            candidates: ["rot90(1,2)", "flip(1)"].map(Into::into).to_vec(),
+            image: true,
+            about: Vec::new(),
+        },
+    };
+    Ok(Sketch { text: write(&guess), guesses: guess.about })
+}
+
+fn guess(path: &Path) -> Result<Guess> {
+    let mut source = Source { missing: Missing::Keep, ..Source::new(path, Task::Classification) };
+    let mut about = Vec::new();
+    if source.format()? == Format::Csv {
+        source.label = label_column(path)?;
+        if let Some(label) = &source.label {
+            about.push(format!("labels are in the column `{label}`"));
+        }
+    }
+    let (goal, table) = load(&mut source)?;
+    let (shape, layout) = as_image(&table.shape);
+    let shown = shape.as_ref().unwrap_or(&table.shape);
+    let stored: Vec<usize> = match layout {
+        Layout::ChannelsFirst => shown.clone(),
+        Layout::ChannelsLast => [&shown[shown.len() - 1..], &shown[..shown.len() - 1]].concat(),
+    };
+    let dims = |sides: &[usize]| sides.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
+    about.push(format!("{} examples of shape {}", table.len(), dims(&stored)));
+    match &table.labels {
+        Labels::Classes { names, .. } => about.push(format!("{} classes", names.len())),
+        _ => about.push("labels are numbers: regression".into()),
+    }
+    let summary = Summary::of(&table);
+    if summary.missing + summary.infinite > 0 {
+        about.push(format!("{} values are missing or infinite: `invar check` tells more", summary.missing + summary.infinite));
+    }
+    let (candidates, image) = plausible(&stored);
+    Ok(Guess { train: path.to_path_buf(), goal, label: source.label, shape, layout, candidates, image, about })
+}
+
+/// Classes if the labels can be, unless there are about as many as examples.
+fn load(source: &mut Source) -> Result<(Goal, Table)> {
+    let limits = Limits::of_this_machine();
+    match source.load(limits) {
+        Ok(table) => {
+            let many =
+                matches!(&table.labels, Labels::Classes { names, .. } if names.len() > 20 && 2 * names.len() > table.len());
+            source.task = Task::Regression;
+            match source.load(limits) {
+                Ok(numbers) if many => Ok((Goal::Regression, numbers)),
+                _ => Ok((Goal::Classification, table)),
+            }
+        }
+        Err(error) => {
+            source.task = Task::Regression;
+            // If it is no regression either, what was wrong at first is what is wrong.
+            let table = source.load(limits).map_err(|_| error)?;
+            Ok((Goal::Regression, table))
+        }
+    }
+}
+
+/// The column that looks like labels: by its name, else the last.
+fn label_column(path: &Path) -> Result<Option<String>> {
+    let failed = |source| crate::Error::File { what: "read", path: path.to_path_buf(), source };
+    let mut header = String::new();
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?.take(HEADER));
+    reader.read_line(&mut header).map_err(failed)?;
+    let header = header.trim_start_matches('\u{feff}');
+    let names: Vec<&str> = header.trim_end().split(',').map(|name| name.trim().trim_matches('"')).collect();
+    let known = LABELS.iter().find_map(|label| names.iter().find(|name| name.eq_ignore_ascii_case(label)));
+    Ok(known.or(names.last()).map(ToString::to_string))
+}
+
+/// The shape to ask for, where images have no channels or have them last.
+fn as_image(shape: &[usize]) -> (Option<Vec<usize>>, Layout) {
+    match *shape {
+        [height, width] if height == width && height > PATCH => (Some(vec![1, height, width]), Layout::ChannelsFirst),
+        [height, width, 1 | 3 | 4] if height > 4 && width > 4 => (Some(shape.to_vec()), Layout::ChannelsLast),
+        _ => (None, Layout::ChannelsFirst),
+    }
+}
+
+/// Candidates that are often worth asking about, and whether these are images.
+fn plausible(shape: &[usize]) -> (Vec<String>, bool) {
+    match *shape {
+        [channels @ 1..=4, height, width] if height >= PATCH && width >= PATCH => {
+            let turns = if height == width { &["rot90(1,2)", "flip(1)"][..] } else { &["flip(1)", "flip(2)"] };
+            let colours = if channels > 1 { &["permute(0)"][..] } else { &[] };
+            ([turns, colours].concat().into_iter().map(Into::into).collect(), height == width)
+        }
+        [n, ..] if n <= FEW_POSITIONS && n > 1 => (vec!["swaps(0)".into()], false),
+        _ => (vec!["permute(0)".into(), "flip(0)".into()], false),
+    }
+}
+
+fn write(guess: &Guess) -> String {
+    let quote = |text: &str| toml::Value::String(text.to_string()).to_string();
+    let optional = |key: &str, value: Option<String>, example: &str| match value {
+        Some(value) => format!("{key} = {value}"),
+        None => format!("# {key} = {example}"),
+    };
+    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+    let sides = |shape: &Vec<usize>| list(shape.iter().map(ToString::to_string).collect());
+    let goal = match guess.goal {
+        Goal::Classification => "classification",
+        Goal::Regression => "regression",
+    };
+    let layout = (guess.layout == Layout::ChannelsLast).then(|| quote("channels_last"));
+    let (learner, epochs, lambdas) =
+        if guess.image { ("cgreg", 20, "[0, 0.1, 1, 2, 10]") } else { ("screen", 200, "[0, 0.1, 1, 2, 10, 100]") };
+    format!(
+        "# A project of invar. `invar check` looks at data and groups, `invar train` trains, both with this file as argument.\n\
+         # Paths are relative to this file.\n\
+         \n\
+         [data]\n\
+         # NPZ, NPY, CSV or IDX file, or a folder of images by class. NPY and IDX: {{ inputs = \"x.npy\", labels = \"y.npy\" }}.\n\
+         train = {train}\n\
+         # To decide on: a share of the examples to hold out, of each class alike, or a file of your own.\n\
+         validation = 0.2\n\
+         # Examples of another environment, to see how the model extrapolates. Nothing is decided on them.\n\
+         # test = \"other.npz\"\n\
+         # CSV: the column with the labels. NPZ: the array.\n\
+         {label}\n\
+         # NPZ: the array with the inputs.\n\
+         # inputs = \"x\"\n\
+         # The shape of one example as it lies in the file; images are channels x height x width.\n\
+         {shape}\n\
+         # When the channels come last in the file:\n\
+         {layout}\n\
+         # Read at most so many examples of each file.\n\
+         # limit = 10000\n\
+         \n\
+         [task]\n\
+         kind = \"{goal}\"  # or \"{other}\"\n\
+         \n\
+         [symmetries]\n\
+         # What might leave the answer alone, axes counted from 0. List what you doubt: what the data contradict is given up.\n\
+         # rot90(1,2) flip(1) flips(1,2) permute(0) cycle(0) swap(0;2,5) swaps(0) negate generators(0;[[1,0,2]]) join(...)\n\
+         candidates = {candidates}\n\
+         \n\
+         [model]\n\
+         kind = \"auto\"  # or \"lift\" (square images), \"cnn\" (images), \"feedforward\" (anything)\n\
+         # head = \"hidden\"  # or \"affine\", what follows the layer that decides\n\
+         \n\
+         [train]\n\
+         # cgreg: a penalty on every symmetry given up, its strength chosen from `lambdas` on validation data.\n\
+         # screen: impose each symmetry and measure what it costs (feedforward only).\n\
+         learner = \"{learner}\"\n\
+         # lambdas = {lambdas}\n\
+         epochs = {epochs}\n\
+         # learning_rate = 0.002\n\
+         # batch = 64\n\
+         # Points of validation score that keeping symmetries may cost.\n\
+         tolerance = 5\n\
+         seed = 0\n",
+        train = quote(&guess.train.to_string_lossy()),
+        label = optional("label", guess.label.as_deref().map(quote), "\"y\""),
+        shape = optional("shape", guess.shape.as_ref().map(sides), "[3, 28, 28]"),
+        layout = optional("layout", layout, "\"channels_last\""),
+        other = if guess.goal == Goal::Classification { "regression" } else { "classification" },
+        candidates = list(guess.candidates.iter().map(|candidate| quote(candidate)).collect()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Architecture, Loaded, Project};
+    use invar_data::{Array, Packing, write_npz};
+
+    fn read(folder: &Path, path: Option<&Path>) -> (Project, Vec<String>) {
+        let Sketch { text, guesses } = sketch(path).unwrap();
+        (Project::parse(&folder.join("invar.toml"), &text).unwrap(), guesses)
+    }
+
+    #[test]
+    fn the_sketch_of_nothing_is_a_project() {
+        let (project, guesses) = read(Path::new(""), None);
+        assert_eq!((project.symmetries.candidates.len(), guesses.len()), (2, 0));
+        assert_eq!(project.data.train, super::super::Files::One("train.npz".into()));
+    }
+
+    #[test]
+    fn csv_files_tell_their_label_and_task() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("with \"quotes\".csv");
+        let rows: String = (0..50).map(|k| format!("{k},{},{}\n", k + 1, ["red", "blue"][k % 2])).collect();
+        std::fs::write(&path, format!("a,b,Class\n{rows}")).unwrap();
+        let (project, guesses) = read(folder.path(), Some(&path));
+        assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("Class"), Goal::Classification));
+        assert_eq!(project.symmetries.candidates[0].to_string(), "swaps(0)");
+        assert!(guesses.contains(&"50 examples of shape 2".to_string()), "{guesses:?}");
+        assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Feedforward);
+        let rows: String = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
+        std::fs::write(&path, format!("a,value\n{rows}")).unwrap();
+        let (project, _) = read(folder.path(), Some(&path));
+        assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("value"), Goal::Regression));
+    }
+
+    #[test]
+    fn square_arrays_are_images() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
+        let labels: Vec<f32> = (0..12).map(|k| (k % 2) as f32).collect();
+        for (shape, expected) in
+            [(vec![12, 8, 8], vec![1, 8, 8]), (vec![12, 8, 8, 3], vec![3, 8, 8]), (vec![12, 3, 8, 8], vec![3, 8, 8])]
+        {
+            let x = vec![0.5f32; shape.iter().product()];
+            let arrays = [("x", Array::Floats(&shape, &x)), ("y", Array::Floats(&[12], &labels))];
+            write_npz(&path, &arrays, Packing::Stored).unwrap();
+            let (project, _) = read(folder.path(), Some(&path));
+            let loaded = Loaded::load(project, Missing::Refuse).unwrap();
+            assert_eq!((loaded.train.shape.clone(), loaded.architecture), (expected, Architecture::Lift));
+        }
+    }
+}

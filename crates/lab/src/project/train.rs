@@ -1,0 +1,243 @@
+//! Training on a project, from its data to a model file and everything a report needs.
+
+use std::path::Path;
+
+use invar_algebra::{Group, GroupSet};
+use invar_nn::End;
+use invar_program::{Program, Saved};
+
+use super::examples::show;
+use super::file::Learner;
+use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
+use super::judge::{PartScore, answers, consistency};
+use super::load::Loaded;
+use super::prepare::Prepared;
+use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
+use crate::cgreg::choose_lambda;
+use crate::error::{Error, Result};
+use crate::record::Record;
+use crate::screen::{Answer, HeadResult, ScreenRecord, Verdict};
+
+/// What a learner decided.
+struct Decided {
+    saved: Saved,
+    notes: Notes,
+    symmetries: Vec<Symmetry>,
+    fits: Vec<FitLine>,
+    curves: Vec<Curve>,
+    detectable: Option<f64>,
+    seconds: f64,
+}
+
+/// Trains, or goes on where an earlier run was cut short: the model and the run are in the folder when this returns.
+pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
+    let learner = learner(loaded)?;
+    let prepared = loaded.prepare()?;
+    let store = Store::open(folder)?;
+    let decided = match learner {
+        Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
+        Learner::Screen => by_screen(loaded, &prepared, &store, how)?,
+    };
+    let mut run = summary(loaded, &prepared, learner, &decided)?;
+    run.seconds = decided.seconds;
+    let training = serde_json::json!({
+        "project": run.project, "learner": run.learner, "data": run.data, "examples": run.examples,
+        "network": run.network, "scores": run.scores, "seconds": run.seconds,
+    });
+    Saved { training, ..decided.saved }.save(&folder.join(MODEL))?;
+    run.save(folder)?;
+    Ok(run)
+}
+
+/// The learner asked for, if it can take the network.
+fn learner(loaded: &Loaded) -> Result<Learner> {
+    let images = loaded.architecture.takes_images();
+    match loaded.project.train.learner {
+        Some(Learner::Screen) if images => Err(Error::Setting {
+            name: "[train] learner",
+            expected: "cgreg for networks on images; screen takes feedforward networks".into(),
+            got: "screen".into(),
+        }),
+        Some(learner) => Ok(learner),
+        None => Ok(if images { Learner::Cgreg } else { Learner::Screen }),
+    }
+}
+
+fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
+    let fits = grid(&loaded.project, loaded.architecture, prepared.data);
+    let records = run_grid(&fits, store, loaded, prepared, how)?;
+    let sound = || records.iter().filter(|record| record.end != End::Diverged);
+    let scores: Vec<(f64, f64)> = sound().map(|record| (record.config.lambda, record.validation.accuracy)).collect();
+    let chosen = choose_lambda(&scores, loaded.project.tolerance() / 100.0)
+        .and_then(|lambda| sound().find(|record| record.config.lambda.total_cmp(&lambda).is_eq()));
+    let Some(chosen) = chosen else {
+        let (expected, got) = ("one with which a fit converges".into(), "too large: every fit diverged".into());
+        return Err(Error::Setting { name: "[train] learning_rate", expected, got });
+    };
+    let (saved, notes): (Saved, Notes) = store.load(&chosen.config)?.ok_or(Error::Stopped)?;
+    let is_chosen = |record: &Record| record.config == chosen.config;
+    let line = |record: &Record| {
+        let there = record.end != End::Diverged;
+        FitLine {
+            name: format!("lambda {}", record.config.lambda),
+            validation: there.then_some(record.validation),
+            extrapolation: record.extrapolation.filter(|_| there),
+            kept: record.layer.as_ref().map(|layer| layer.groups.iter().filter(|group| group.kept).count()),
+            epochs: Some(record.epochs),
+            chosen: is_chosen(record),
+        }
+    };
+    let curve = |record: &Record| Curve {
+        name: format!("lambda {}", record.config.lambda),
+        chosen: is_chosen(record),
+        points: record.curve.clone(),
+    };
+    let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
+    let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
+        name: member.name.clone(),
+        kept: member.kept,
+        verdict: member.verdict.clone(),
+        cost: notes.on_top[group],
+        violation: notes.violations.as_ref().map(|violations| violations[group]),
+        note: match (member.kept, &notes.on_top[group]) {
+            (true, _) => "the penalty made the weights keep it".into(),
+            (false, Some(_)) => "cost of imposing it on the trained network, without training again".into(),
+            (false, None) => "no weights are left that keep it".into(),
+        },
+    };
+    Ok(Decided {
+        symmetries: members.enumerate().map(symmetry).collect(),
+        fits: records.iter().map(line).collect(),
+        curves: sound().map(curve).collect(),
+        detectable: None,
+        seconds: records.iter().map(|record| record.seconds).sum(),
+        saved,
+        notes,
+    })
+}
+
+fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
+    let config = screen(&loaded.project, prepared.data);
+    let record = run_screen(&config, store, loaded, prepared, how)?;
+    let (saved, notes): (Saved, Notes) = store.load(&config)?.ok_or(Error::Stopped)?;
+    let answer = record.answers.first().ok_or(Error::Stopped)?;
+    let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
+    let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
+        name: member.name.clone(),
+        kept: member.kept,
+        verdict: member.verdict.clone(),
+        cost: Some(record.evidence[group].cost),
+        violation: None,
+        note: dropped(&record, &answer.verdicts[group]),
+    };
+    Ok(Decided {
+        symmetries: members.enumerate().map(symmetry).collect(),
+        fits: lines(&record, answer),
+        curves: vec![Curve { name: "the model, from fresh weights".into(), chosen: true, points: notes.curve.clone() }],
+        detectable: Some(record.detectable),
+        seconds: record.seconds,
+        saved,
+        notes,
+    })
+}
+
+/// Why a candidate that fits alone was not kept.
+fn dropped(record: &ScreenRecord, verdict: &Verdict) -> String {
+    let Verdict::Dropped(dropped) = verdict else {
+        return "cost of imposing it alone, against the network with nothing imposed".into();
+    };
+    let names = |set: &GroupSet| set.iter().map(|group| record.names[group].as_str()).collect::<Vec<_>>().join(", ");
+    match dropped.cost {
+        Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
+        None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
+    }
+}
+
+/// What a screen compares.
+fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
+    let line = |name: &str, result: Option<&crate::screen::StartResult>, kept, chosen| FitLine {
+        name: name.into(),
+        validation: result.map(|result| result.validation),
+        extrapolation: result.and_then(|result| result.extrapolation),
+        kept,
+        epochs: None,
+        chosen,
+    };
+    let head = |(k, result): (usize, &HeadResult)| {
+        let name = match result.head {
+            invar_nn::Head::Hidden => "kept symmetries imposed, hidden head",
+            invar_nn::Head::Affine => "kept symmetries imposed, affine head",
+        };
+        line(name, Some(result.picked()), Some(answer.kept.len()), k == answer.preferred)
+    };
+    let free = line("nothing imposed", record.free.first(), Some(0), false);
+    let plain = line("plain network", record.plain.as_ref().map(|plain| &plain.result), None, false);
+    answer.heads.iter().enumerate().map(head).chain([free, plain]).collect()
+}
+
+/// Judges the final model, as it will run elsewhere.
+fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Decided) -> Result<Run> {
+    let program = decided.saved.whole()?;
+    let problem = &prepared.problem;
+    let kept: GroupSet = (0..decided.symmetries.len()).filter(|&group| decided.symmetries[group].kept).collect();
+    let parts = loaded.parts().filter(|(part, _)| *part != "training");
+    let scores = parts
+        .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?)))
+        .collect::<Result<_>>()?;
+    Ok(Run {
+        version: VERSION,
+        invar: env!("CARGO_PKG_VERSION").into(),
+        project: loaded.project.clone(),
+        folder: loaded.project.folder.display().to_string(),
+        data: prepared.data,
+        shape: loaded.shape.sides().to_vec(),
+        classes: loaded.classes().to_vec(),
+        examples: [loaded.train.len(), loaded.validation.len(), loaded.test.as_ref().map_or(0, invar_data::Table::len)],
+        architecture: loaded.architecture,
+        network: decided.notes.network.clone(),
+        learner,
+        tolerance: loaded.project.tolerance(),
+        measure: problem.measure,
+        scaling: prepared.scaling.clone(),
+        targets: prepared.targets,
+        symmetries: decided.symmetries.clone(),
+        exact_cost: decided.notes.exact_cost,
+        detectable: decided.detectable,
+        group: group(&loaded.groups, &kept),
+        fits: decided.fits.clone(),
+        curves: decided.curves.clone(),
+        scores,
+        chance: problem.chance,
+        consistency: alike(loaded, prepared, &program, &kept)?,
+        shown: show(loaded, &program, &|group| kept.contains(group))?,
+        seconds: 0.0,
+    })
+}
+
+fn group(groups: &[Group], kept: &GroupSet) -> KeptGroupFacts {
+    let nothing = KeptGroupFacts { order: Some("1".into()), normal: true, witness: None };
+    if kept.is_empty() {
+        return nothing;
+    }
+    let Ok(joined) = Group::join("kept", kept.iter().map(|group| &groups[group])) else {
+        return KeptGroupFacts { order: None, ..nothing };
+    };
+    // In the worst case everything that was not kept acts on the data. Together they may be no finite group.
+    let others = (0..groups.len()).filter(|&group| !kept.contains(group)).map(|group| &groups[group]);
+    let witness = joined
+        .witness_against_normality(others)
+        .map(|witness| format!("{} moves \"{}\" out of it", witness.of, joined.describe(&witness.h)));
+    KeptGroupFacts { order: Some(joined.order().to_string()), normal: witness.is_none(), witness }
+}
+
+/// Consistency under what is kept, on validation examples.
+fn alike(loaded: &Loaded, prepared: &Prepared, program: &Program, kept: &GroupSet) -> Result<Option<f64>> {
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let Ok(joined) = Group::join("kept", kept.iter().map(|group| &loaded.groups[group])) else { return Ok(None) };
+    let table = &loaded.validation;
+    let before = answers(program, &table.inputs, &table.labels)?;
+    let seed = loaded.project.train.seed;
+    consistency(program, table, &joined, &before, prepared.targets, seed).map(Some)
+}

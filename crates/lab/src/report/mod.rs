@@ -1,0 +1,83 @@
+//! The report on a run: one web page that needs nothing else.
+//!
+//! `page` puts the sections together, `sections` writes them, `chart` draws learning curves, `style` has the looks. Everything that
+//! comes from the user is escaped.
+
+mod chart;
+mod lattice;
+mod sections;
+mod style;
+
+use invar_algebra::Group;
+use invar_program::{Member, Saved, certify};
+
+use crate::diagram::{self, escape};
+use crate::error::Result;
+use crate::project::Run;
+
+/// What was proved, or found, about one symmetry of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The symmetry.
+    pub symmetry: String,
+    /// Whether the model claims to keep it.
+    pub kept: bool,
+    /// Whether that could be proved from its weights.
+    pub proved: bool,
+    /// In words: how it was proved, or what breaks it.
+    pub words: String,
+}
+
+impl Proof {
+    /// The certificate of a model: what can be proved about each of its candidates.
+    pub fn of(saved: &Saved) -> Result<Vec<Self>> {
+        let program = saved.whole()?;
+        let prove = |(group, member): (Group, &Member)| {
+            let found = certify(&program, &group)?;
+            let words = match found.broken() {
+                Some(broken) => format!("operation {} ({}): {}", broken.op, broken.name, broken.reason),
+                None if found.generators.is_empty() => "it changes nothing".into(),
+                None => {
+                    format!("weights that should be equal differ by {:.0e} of the largest at most", found.largest_difference())
+                }
+            };
+            Ok(Self { symmetry: member.name.clone(), kept: member.kept, proved: found.is_proved(), words })
+        };
+        saved.groups()?.into_iter().map(prove).collect()
+    }
+}
+
+/// Writes the page. `proofs` is the certificate of the model, symmetry by symmetry.
+pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
+    let title = "invar: what the model keeps";
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
+        diagram::page_style(),
+        style::STYLE,
+    );
+    sections::head(&mut out, run);
+    sections::asked(&mut out, run);
+    sections::evidence(&mut out, run);
+    section(&mut out, "lattice", "The subspaces", &lattice::figures(run)?);
+    sections::scores(&mut out, run);
+    sections::fits(&mut out, run);
+    section(&mut out, "curves", "Learning curves", &chart::curves(run));
+    sections::confusion(&mut out, run);
+    sections::examples(&mut out, run);
+    sections::certificate(&mut out, proofs);
+    sections::rerun(&mut out, run);
+    out.push_str("</main>\n</body>\n</html>\n");
+    Ok(out)
+}
+
+fn section(out: &mut String, id: &str, title: &str, content: &str) {
+    if !content.is_empty() {
+        out.push_str(&format!("<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escape(title)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

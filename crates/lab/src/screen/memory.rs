@@ -1,0 +1,156 @@
+//! Finished fits of a screen on disk, so that a screen that is cut short goes on where it was.
+//!
+//! Fits depend on each other: most begin with the weights of another. So weights are kept to the last bit, each fit under a key
+//! that says everything that decided it, the key of the fit it began with included.
+
+use std::path::{Path, PathBuf};
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Tensor, TensorData};
+use invar_data::{Bundle, Digest, Limits};
+use invar_nn::{Epoch, Network};
+use serde::{Deserialize, Serialize};
+
+use super::fitter::Ending;
+use super::record::ScreenConfig;
+use crate::error::{Error, Result};
+
+/// The entry of a file that holds what is known besides weights.
+const ABOUT: &str = "fit";
+
+/// A folder of finished fits.
+#[derive(Debug)]
+pub struct Memory {
+    folder: PathBuf,
+    config: String,
+}
+
+/// What is known about a finished fit besides its weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct About {
+    pub(super) curve: Vec<Epoch>,
+    pub(super) epochs: usize,
+    pub(super) ending: Ending,
+}
+
+impl Memory {
+    /// Fits of one screen, in a folder that is created.
+    pub fn open(folder: &Path, config: &ScreenConfig) -> Result<Self> {
+        let failed = |source| Error::File { what: "create", path: folder.to_path_buf(), source };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let config = serde_json::to_string(config).map_err(|error| failed(error.into()))?;
+        Ok(Self { folder: folder.to_path_buf(), config })
+    }
+
+    /// Removes the folder: the screen is done.
+    pub fn forget(self) -> Result<()> {
+        let failed = |source| Error::File { what: "remove", path: self.folder.clone(), source };
+        std::fs::remove_dir_all(&self.folder).map_err(failed)
+    }
+
+    /// The key of a fit, from everything besides the configuration that decides it.
+    pub(super) fn key(&self, parts: &[String]) -> Digest {
+        Digest::of(std::iter::once(&self.config).chain(parts))
+    }
+
+    fn path(&self, key: &Digest) -> PathBuf {
+        self.folder.join(format!("{}.fit", key.short()))
+    }
+
+    /// The weights of a finished fit, put into a network of its kind; nothing when it is not there. A file that is damaged is
+    /// one that is not there: the fit is made again.
+    pub(super) fn recall(&self, key: &Digest, network: Network) -> Option<(Network, About)> {
+        let bundle = Bundle::load(&self.path(key), Limits::of_this_machine()).ok()?;
+        let about = serde_json::from_str(bundle.metadata.get(ABOUT)?).ok()?;
+        let mut writer = Writer { bundle: &bundle, next: 0, sound: true };
+        let network = network.map(&mut writer);
+        (writer.sound && writer.next == bundle.tensors.len()).then_some((network, about))
+    }
+
+    /// Keeps a finished fit.
+    pub(super) fn keep(&self, key: &Digest, network: &Network, about: &About) -> Result<()> {
+        let path = self.path(key);
+        let failed = |error: serde_json::Error| Error::File { what: "write", path: path.clone(), source: error.into() };
+        let text = serde_json::to_string(about).map_err(failed)?;
+        let mut reader = Reader(Bundle { metadata: [(ABOUT.to_string(), text)].into(), ..Bundle::default() });
+        network.visit(&mut reader);
+        Ok(reader.0.save(&path)?)
+    }
+}
+
+/// Parameters are named by their number.
+fn name(number: usize) -> String {
+    format!("{number:04}")
+}
+
+struct Reader(Bundle);
+
+impl ModuleVisitor for Reader {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let data = param.val().into_data();
+        let shape = param.dims().to_vec();
+        let values = data.try_to_vec::<f32>().unwrap_or_default();
+        self.0.tensors.insert(name(self.0.tensors.len()), invar_data::Tensor { shape, values });
+    }
+}
+
+struct Writer<'a> {
+    bundle: &'a Bundle,
+    next: usize,
+    sound: bool,
+}
+
+impl ModuleMapper for Writer<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let found = self.bundle.tensors.get(&name(self.next));
+        self.next += 1;
+        let dims = param.dims();
+        match found.filter(|tensor| tensor.shape == dims) {
+            Some(tensor) => {
+                let values = tensor.values.clone();
+                param.map(|old| Tensor::from_data(TensorData::new(values, dims), &old.device()))
+            }
+            None => {
+                self.sound = false;
+                param
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Data;
+    use burn::tensor::Device;
+    use invar_nn::{Bases, CgFeedForwardConfig, Init, Model};
+
+    fn network(seed: u64, outputs: usize) -> Network {
+        let config = CgFeedForwardConfig { outputs, ..CgFeedForwardConfig::array() };
+        config.init(&Bases::sequence(3), &mut Init::new(seed, &Device::flex())).unwrap().into()
+    }
+
+    fn answers(network: &Network) -> Vec<f32> {
+        let x = Tensor::from_floats([[0.1, -2.0, 3.0], [5.0, 0.2, 0.0]], &Device::flex());
+        let y = network.forward(invar_nn::Input::Array(x), &mut invar_nn::Pass::evaluate()).unwrap();
+        y.into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn weights_come_back_to_the_last_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Memory::open(&folder.path().join("deep"), &ScreenConfig::new(Data::by_name("sum").unwrap())).unwrap();
+        let (one, other) = (memory.key(&["a".into()]), memory.key(&["b".into()]));
+        let about = About { curve: Vec::new(), epochs: 3, ending: Ending::Reached };
+        memory.keep(&one, &network(1, 2), &about).unwrap();
+        let (back, found) = memory.recall(&one, network(2, 2)).unwrap();
+        assert_eq!((answers(&back), found), (answers(&network(1, 2)), about));
+        assert_ne!(answers(&back), answers(&network(2, 2)));
+        assert!(memory.recall(&other, network(2, 2)).is_none(), "another fit");
+        assert!(memory.recall(&one, network(2, 3)).is_none(), "another kind of network");
+        std::fs::write(memory.path(&one), b"damaged").unwrap();
+        assert!(memory.recall(&one, network(2, 2)).is_none());
+        memory.forget().unwrap();
+        assert!(!folder.path().join("deep").exists());
+    }
+}

@@ -1,0 +1,193 @@
+use super::*;
+use crate::baselines::{GruNetConfig, PlainConfig};
+use crate::cg_linear::Bias;
+use crate::{
+    Bases, CgFeedForwardConfig, CnnConfig, Depth, Entry, Head, ImageGroups, Init, InnerConfig, LiftConfig, Model, OrbitConfig,
+    Pass,
+};
+use burn::tensor::{Device, Int, TensorData};
+use invar_algebra::{Group, Shape, candidates};
+use invar_program::certify;
+
+fn device() -> Device {
+    Device::flex()
+}
+
+fn groups(shape: &str, of: &[&str]) -> Vec<Group> {
+    candidates(&shape.parse::<Shape>().unwrap(), of.iter().copied()).unwrap()
+}
+
+/// Random examples as the program takes them, and as the network does.
+fn examples(input: &Input, count: usize) -> (Vec<f32>, crate::Input) {
+    let x = certify::numeric::random(input, count, 5);
+    let given = match *input {
+        Input::Tokens { length, .. } => {
+            let tokens: Vec<i32> = x.iter().map(|&token| token as i32).collect();
+            crate::Input::Tokens(Tensor::<2, Int>::from_data(TensorData::new(tokens, [count, length]), &device()))
+        }
+        Input::Array { .. } => {
+            let width = x.len() / count;
+            crate::Input::Array(Tensor::from_data(TensorData::new(x.clone(), [count, width]), &device()))
+        }
+        Input::Images { channels, height, width } => {
+            crate::Input::Images(Tensor::from_data(TensorData::new(x.clone(), [count, channels, height, width]), &device()))
+        }
+    };
+    (x, given)
+}
+
+/// The program answers as the network does in evaluation.
+fn agrees(network: &Network, input: &Input) -> Program {
+    let program = lower(network, input).unwrap();
+    let (x, given) = examples(input, 4);
+    let expected: Vec<f32> = network.forward(given, &mut Pass::evaluate()).unwrap().into_data().try_to_vec().unwrap();
+    let got = program.run(&x).unwrap();
+    let size = expected.iter().fold(0.0f32, |size, y| size.max(y.abs()));
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(&expected) {
+        assert!((got - expected).abs() <= 1e-5 * size, "{got} {expected}");
+    }
+    // Examples differ, so that the agreement says something.
+    assert!(expected.chunks(expected.len() / 4).any(|y| (y[0] - expected[0]).abs() > 1e-4 * size));
+    program
+}
+
+/// Statistics and parameters that are not those of the beginning.
+fn shaken(norm: &mut BatchNorm, init: &mut Init) {
+    let channels = norm.gamma.dims()[0];
+    norm.gamma = init.uniform([channels], 1.0);
+    norm.beta = init.uniform([channels], 0.5);
+    norm.mean = init.uniform([channels], 0.3);
+    norm.variance = norm.variance.clone().map(|variance| variance.mul_scalar(0.7));
+}
+
+fn small_cnn(filters: Filters, pool: Pool, groups: &ImageGroups, init: &mut Init) -> Cnn {
+    let config = CnnConfig { depth: Depth::Small, width: 0.25, filters, pool, hidden: 7, ..CnnConfig::new(3) };
+    let lattices = config.lattices(groups).unwrap();
+    let mut model = config.init(Some(&lattices), init).unwrap();
+    model.blocks.iter_mut().for_each(|block| shaken(&mut block.norm, init));
+    model
+}
+
+fn proved(program: &Program, group: &Group) -> bool {
+    invar_program::certify(program, group).unwrap().is_proved()
+}
+
+#[test]
+fn feed_forward_networks_of_every_kind() {
+    let mut init = Init::new(1, &device());
+    for per_feature in [false, true] {
+        for (head, activation) in [(Head::Hidden, Activation::Identity), (Head::Affine, Activation::Gelu)] {
+            let mut config = CgFeedForwardConfig::tokens(9);
+            config.entry = Entry::Tokens { vocabulary: 9, per_feature };
+            (config.head, config.activation, config.outputs, config.neurons) = (head, activation, 2, 16);
+            let model = config.init(&Bases::sequence(4), &mut init).unwrap();
+            agrees(&model.into(), &Input::Tokens { length: 4, vocabulary: 9 });
+        }
+    }
+    for activation in [Activation::LeakyRelu, Activation::Sigmoid, Activation::Tanh] {
+        let config = CgFeedForwardConfig { activation, bias: Bias::PerNeuron, neurons: 8, ..CgFeedForwardConfig::array() };
+        let model = config.init(&Bases::sequence(6), &mut init).unwrap();
+        agrees(&model.into(), &Input::Array { shape: vec![2, 3] });
+    }
+    agrees(&Network::Plain(PlainConfig::array(6, 3).init(&mut init).unwrap()), &Input::Array { shape: vec![2, 3] });
+    let tokens = PlainConfig::tokens(5, 3, 2).init(&mut init).unwrap();
+    agrees(&Network::Plain(tokens), &Input::Tokens { length: 3, vocabulary: 5 });
+}
+
+#[test]
+fn what_is_imposed_on_a_feed_forward_network_is_proved() {
+    let mut init = Init::new(1, &device());
+    let imposed = Some(vec![vec![1.0, 1.0, 0.0, 0.0], vec![0.0, 0.0, 1.0, 0.0], vec![0.0, 0.0, 0.0, 1.0]]);
+    let config = CgFeedForwardConfig { imposed, neurons: 8, ..CgFeedForwardConfig::tokens(9) };
+    let model = config.init(&Bases::sequence(4), &mut init).unwrap();
+    let program = agrees(&model.into(), &Input::Tokens { length: 4, vocabulary: 9 });
+    let kept: Vec<bool> = groups("4", &["swaps(0)"]).iter().map(|group| proved(&program, group)).collect();
+    assert_eq!(kept, [true, false, false, false, false, false]);
+}
+
+#[test]
+fn convolutional_networks_of_every_kind() {
+    let mut init = Init::new(2, &device());
+    let patch = ImageGroups::new(&groups("3x3x3", &["rot90(1,2)", "flip(1)", "permute(0)"])).unwrap();
+    let on = |side: usize| groups(&format!("3x{side}x{side}"), &["rot90(1,2)", "flip(1)", "permute(0)"]);
+    let all = Filters::Cg { imposed: Some([0, 1, 2].into_iter().collect()) };
+    let colours = Filters::Cg { imposed: Some([2].into_iter().collect()) };
+    for (filters, keeps) in [
+        (Filters::Plain, [false; 3]),
+        (Filters::Cg { imposed: None }, [false; 3]),
+        (all, [true; 3]),
+        (colours, [false, false, true]),
+        (Filters::P4m, [true; 3]),
+    ] {
+        for pool in [Pool::Floor, Pool::Symmetric] {
+            let model = Network::from(small_cnn(filters.clone(), pool, &patch, &mut init));
+            for side in [6, 7] {
+                let program = agrees(&model, &Input::Images { channels: 3, height: side, width: side });
+                let found: Vec<bool> = on(side).iter().map(|group| proved(&program, group)).collect();
+                // Windows of 2 drop a row of 7 and of 3: then turns and mirrors are not exact.
+                let exact = pool == Pool::Symmetric;
+                assert_eq!(found, [keeps[0] && exact, keeps[1] && exact, keeps[2]], "{filters:?} {pool:?} {side}");
+            }
+        }
+    }
+    let wide = small_cnn(Filters::Plain, Pool::Symmetric, &patch, &mut init);
+    agrees(&wide.into(), &Input::Images { channels: 3, height: 5, width: 8 });
+}
+
+#[test]
+fn lifted_networks() {
+    let mut init = Init::new(3, &device());
+    let patch = ImageGroups::new(&groups("3x3x3", &["rot90(1,2)", "flip(1)", "permute(0)"])).unwrap();
+    for (imposed, keeps) in [(None, [false; 3]), (Some([0, 2].into_iter().collect()), [true, false, true])] {
+        for head in [Head::Affine, Head::Hidden] {
+            let mut config = LiftConfig { widths: vec![2, 3, 2], imposed: imposed.clone(), ..LiftConfig::new(2) };
+            (config.head.neurons, config.head.head) = (6, head);
+            let mut model = config.init(&config.lattices(&patch).unwrap(), &mut init).unwrap();
+            model.norms.iter_mut().for_each(|norm| shaken(norm, &mut init));
+            let network = Network::from(model);
+            for side in [6, 7] {
+                let program = agrees(&network, &Input::Images { channels: 3, height: side, width: side });
+                let candidates = groups(&format!("3x{side}x{side}"), &["rot90(1,2)", "flip(1)", "permute(0)"]);
+                let found: Vec<bool> = candidates.iter().map(|group| proved(&program, group)).collect();
+                assert_eq!(found, keeps, "{head:?} {side}");
+            }
+        }
+    }
+}
+
+#[test]
+fn orbits() {
+    let mut init = Init::new(4, &device());
+    for (inner, shape, of, input) in [
+        (InnerConfig::Array, "3", ["cycle(0)", "flip(0)"], Input::Array { shape: vec![3] }),
+        (InnerConfig::Tokens { vocabulary: 4 }, "3", ["cycle(0)", "flip(0)"], Input::Tokens { length: 3, vocabulary: 4 }),
+        (
+            InnerConfig::Images { width: 0.2 },
+            "2x4x4",
+            ["rot90(1,2)", "permute(0)"],
+            Input::Images { channels: 2, height: 4, width: 4 },
+        ),
+    ] {
+        let groups = groups(shape, &of);
+        let config = OrbitConfig { features: 3, imposed: Some([0].into_iter().collect()), ..OrbitConfig::new(inner, 2) };
+        let model = config.init(&groups, &config.lattices(&groups).unwrap(), &mut init).unwrap();
+        let program = agrees(&model.into(), &input);
+        assert_eq!(groups.iter().map(|group| proved(&program, group)).collect::<Vec<_>>(), [true, false], "{of:?}");
+    }
+}
+
+#[test]
+fn what_has_no_program_says_so() {
+    let mut init = Init::new(5, &device());
+    let recurrent = Network::Gru(GruNetConfig::new(5, 1).init(&mut init).unwrap());
+    let message = lower(&recurrent, &Input::Tokens { length: 3, vocabulary: 5 }).unwrap_err().to_string();
+    assert_eq!(message, "the network cannot be written as a program: a recurrent network is a baseline, and has no program");
+    let plain = Network::Plain(PlainConfig::array(6, 3).init(&mut init).unwrap());
+    let message = lower(&plain, &Input::Array { shape: vec![5] }).unwrap_err().to_string();
+    assert!(message.contains("operation 0 (reshape): expected as many entries as 6, got 5"), "{message}");
+    let config = CnnConfig { depth: Depth::Small, ..CnnConfig::new(2) };
+    let cnn = Network::from(config.init(None, &mut init).unwrap());
+    let message = lower(&cnn, &Input::Array { shape: vec![3, 4, 4] }).unwrap_err().to_string();
+    assert_eq!(message, "this convolutional network takes images as input, but got arrays");
+}

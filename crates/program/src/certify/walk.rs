@@ -1,0 +1,173 @@
+//! From operation to operation.
+
+use std::collections::HashMap;
+
+use invar_algebra::Action;
+
+use super::matching::{Rows, matched, relative, size};
+use super::matrix::Matrix;
+use super::moves::Moves;
+use super::{Broken, Proof, Step, conv, reduce};
+use crate::error::Result;
+use crate::op::Op;
+use crate::program::Program;
+use crate::run::vector::{affine, transposed};
+use crate::tensor::Tensor;
+
+/// What the generator does where the walk is.
+enum State {
+    Moves(Moves),
+    Matrix(Matrix),
+}
+
+/// The state behind an operation, how it got there, and the largest difference met; or why it does not get there.
+type Next = std::result::Result<(State, String, f64), String>;
+
+/// Follows a generator through the program. The caller adds what the generator is called.
+pub(super) fn walk(program: &Program, shapes: &[Vec<usize>], generator: &Action) -> Result<Proof> {
+    let mut state = match generator {
+        Action::Permutation(p) => State::Moves(Moves::of(p)),
+        Action::Signed(s) => State::Moves(Moves::of_signed(s)),
+        matrix => Matrix::of(matrix).map_or_else(|| State::Moves(Moves::identity(matrix.len())), State::Matrix),
+    };
+    let mut proof = Proof { generator: String::new(), steps: Vec::new(), broken: None, largest_difference: 0.0 };
+    for (index, op) in program.ops.iter().enumerate() {
+        let next = match &state {
+            State::Moves(moves) => step(op, &shapes[index], moves)?,
+            State::Matrix(matrix) => through(op, matrix),
+        };
+        match next {
+            Ok((behind, how, difference)) => {
+                proof.steps.push(Step { op: index, name: op.name().to_owned(), how });
+                proof.largest_difference = proof.largest_difference.max(difference);
+                state = behind;
+            }
+            Err(reason) => {
+                proof.broken = Some(Broken { op: index, name: op.name().to_owned(), reason });
+                return Ok(proof);
+            }
+        }
+    }
+    proof.broken = left_over(program, &state);
+    Ok(proof)
+}
+
+/// Outputs must stay where they are.
+fn left_over(program: &Program, state: &State) -> Option<Broken> {
+    let reason = match state {
+        State::Moves(moves) if moves.is_identity() => return None,
+        State::Moves(moves) => format!("the outputs move: {}", moves.describe()),
+        State::Matrix(_) => "the outputs are mixed by the matrix".into(),
+    };
+    let name = program.ops.last().map_or("input", Op::name).to_owned();
+    Some(Broken { op: program.ops.len().saturating_sub(1), name, reason })
+}
+
+/// A matrix before an operation.
+fn through(op: &Op, matrix: &Matrix) -> Next {
+    match op {
+        Op::Linear { weight, .. } => {
+            let difference = matrix.absorbed(weight)?;
+            Ok((State::Moves(Moves::identity(weight.shape[0])), "absorbs the matrix: w R = w for all weights".into(), difference))
+        }
+        _ => {
+            let difference = matrix.passes(op)?;
+            Ok((State::Matrix(matrix.clone()), "lets the matrix through".into(), difference))
+        }
+    }
+}
+
+/// Moves of entries before an operation.
+fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
+    let passed = |moves: Moves, difference: f64| {
+        let how = moves.describe();
+        Ok((State::Moves(moves), how, difference))
+    };
+    let signs = |moves: &Moves| {
+        if moves.changes_signs() { Err("a change of sign does not pass through it".to_owned()) } else { Ok(()) }
+    };
+    Ok(match op {
+        Op::Gather { table } => match moves.changes_signs() {
+            true => Err("tokens have no sign to change".into()),
+            false => passed(moves.widened(table.shape[1]), 0.0),
+        },
+        Op::Normalise { mean, scale } => normalised(mean, scale, moves).and_then(|difference| passed(moves.clone(), difference)),
+        Op::Reshape { .. } => passed(moves.clone(), 0.0),
+        Op::Transpose { order } => passed(moves.reordered(&transposed(shape, order)), 0.0),
+        Op::Linear { weight, bias } => {
+            let bias = bias.as_ref().map(|bias| bias.values.as_slice());
+            let rows = Rows { values: &weight.values, width: weight.shape[1], bias };
+            matched(&rows, moves).and_then(|(moves, difference)| passed(moves, difference))
+        }
+        Op::Conv { filters, bias } => {
+            conv::follow(filters, bias.as_ref(), shape, moves).and_then(|((moves, difference), turn)| {
+                let how = format!("filters follow {turn}; {}", moves.describe());
+                Ok((State::Moves(moves), how, difference))
+            })
+        }
+        Op::BatchNorm { .. } => {
+            let (scale, shift) = affine(op)?;
+            let alike = signs(moves).and_then(|()| Ok(per_channel(&scale, moves)?.max(per_channel(&shift, moves)?)));
+            alike.and_then(|difference| passed(moves.clone(), difference))
+        }
+        Op::Activate { activation } if activation.is_odd() => passed(moves.clone(), 0.0),
+        Op::Activate { .. } => signs(moves).and_then(|()| passed(moves.clone(), 0.0)),
+        Op::MaxPool { .. } | Op::GroupMax { .. } | Op::SumChannels | Op::PoolSpace { .. } => {
+            reduce::follow(op, shape, moves).and_then(|moves| passed(moves, 0.0))
+        }
+        Op::Orbit { views, .. } => signs(moves).and_then(|()| orbit(views, shape, moves)).and_then(|elements| {
+            // Each element has as many values as the inner operations end with, side by side.
+            let features = inner_width(op, shape);
+            passed(elements.widened(features), 0.0)
+        }),
+    })
+}
+
+/// Parameters of channels, or of blocks of equally many entries, that go to each other must be equal.
+fn per_channel(values: &[f32], moves: &Moves) -> std::result::Result<f64, String> {
+    let (each, largest) = (moves.len() / values.len(), size(values));
+    let mut worst = 0.0f64;
+    for (i, &to) in moves.to.iter().enumerate() {
+        let (a, b) = (i / each, to / each);
+        let Some(difference) = relative(values[a], values[b], largest) else {
+            return Err(format!("{a} goes to {b}, but their parameters are {} and {}", values[a], values[b]));
+        };
+        worst = worst.max(difference);
+    }
+    Ok(worst)
+}
+
+fn normalised(mean: &Tensor, scale: &Tensor, moves: &Moves) -> std::result::Result<f64, String> {
+    if moves.changes_signs() && size(&mean.values) > 0.0 {
+        return Err("a change of sign does not pass through it: a mean is subtracted".into());
+    }
+    Ok(per_channel(&mean.values, moves)?.max(per_channel(&scale.values, moves)?))
+}
+
+/// How the elements of an orbit move: what is seen from g behind the move was seen from another element before it.
+fn orbit(views: &Tensor, shape: &[usize], moves: &Moves) -> std::result::Result<Moves, String> {
+    let entries = shape.iter().product();
+    let all: Vec<Vec<usize>> =
+        views.values.chunks(entries).map(|view| view.iter().map(|&entry| entry as usize).collect()).collect();
+    let number: HashMap<&[usize], usize> = all.iter().enumerate().map(|(g, view)| (view.as_slice(), g)).collect();
+    let from = moves.from();
+    let mut to = vec![usize::MAX; all.len()];
+    for (g, view) in all.iter().enumerate() {
+        let before: Vec<usize> = view.iter().map(|&entry| from[entry]).collect();
+        let Some(&seen) = number.get(before.as_slice()) else {
+            return Err("the moved input is seen from no side: the generator is not among the elements".into());
+        };
+        to[seen] = g;
+    }
+    if to.contains(&usize::MAX) {
+        return Err("two elements see the same".into());
+    }
+    Ok(Moves { negative: vec![false; to.len()], to })
+}
+
+/// The number of values that an orbit has for each element.
+fn inner_width(op: &Op, shape: &[usize]) -> usize {
+    let Op::Orbit { ops, .. } = op else { return 1 };
+    let last = ops.iter().try_fold(shape.to_vec(), |shape, op| op.output(&shape));
+    last.map_or(1, |shape| shape.iter().product())
+}

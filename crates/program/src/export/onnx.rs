@@ -1,0 +1,131 @@
+//! A program as an ONNX graph.
+
+use invar_data::onnx::{Dim, Gemm, Graph, Keep, Kind, Value, Window};
+
+use super::orbit;
+use super::{INPUT, OUTPUT, PROBABILITIES};
+use crate::error::Result;
+use crate::op::{Op, Pooling};
+use crate::program::Program;
+use crate::tensor::Tensor;
+use crate::{Activation, Input};
+
+/// The graph of a program, with the softmax of its outputs beside them if asked for.
+pub fn graph(program: &Program, probabilities: bool) -> Result<Graph> {
+    let shapes = program.shapes()?;
+    let mut graph = Graph::new("invar");
+    let kind = if matches!(program.input, Input::Tokens { .. }) { Kind::Integer } else { Kind::Float };
+    let mut value = graph.input(INPUT, kind, &batch(&shapes[0]))?;
+    for (index, op) in program.ops.iter().enumerate() {
+        let mut at = At { graph: &mut graph, name: index.to_string(), before: &shapes[index], after: &shapes[index + 1] };
+        value = at.add(op, value)?;
+    }
+    graph.output(OUTPUT, value)?;
+    if probabilities {
+        let shares = graph.softmax(value, 1)?;
+        graph.output(PROBABILITIES, shares)?;
+    }
+    Ok(graph)
+}
+
+/// A shape behind the axis of the batch.
+pub(super) fn batch(shape: &[usize]) -> Vec<Dim> {
+    std::iter::once(Dim::Batch).chain(shape.iter().map(|&side| Dim::Fixed(side))).collect()
+}
+
+/// Where an operation is added: the names of its constants begin with `name`.
+pub(super) struct At<'a> {
+    pub(super) graph: &'a mut Graph,
+    pub(super) name: String,
+    pub(super) before: &'a [usize],
+    pub(super) after: &'a [usize],
+}
+
+impl At<'_> {
+    pub(super) fn constant(&mut self, name: &str, tensor: &Tensor) -> Result<Value> {
+        self.floats(name, &tensor.shape, &tensor.values)
+    }
+
+    pub(super) fn floats(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Result<Value> {
+        Ok(self.graph.floats(&format!("{}.{name}", self.name), shape, values)?)
+    }
+
+    fn optional(&mut self, name: &str, tensor: Option<&Tensor>) -> Result<Option<Value>> {
+        tensor.map(|tensor| self.constant(name, tensor)).transpose()
+    }
+
+    fn add(&mut self, op: &Op, x: Value) -> Result<Value> {
+        Ok(match op {
+            Op::Gather { table } => {
+                let table = self.constant("table", table)?;
+                self.graph.gather(table, x)?
+            }
+            Op::Normalise { mean, scale } => self.normalise(mean, scale, x)?,
+            Op::Reshape { shape } => self.graph.reshape(x, &batch(shape))?,
+            Op::Transpose { order } => {
+                let order: Vec<usize> = std::iter::once(0).chain(order.iter().map(|axis| axis + 1)).collect();
+                self.graph.transpose(x, &order)?
+            }
+            Op::Linear { weight, bias } => {
+                let (weight, bias) = (self.constant("weight", weight)?, self.optional("bias", bias.as_ref())?);
+                self.graph.gemm(x, weight, bias, Gemm::Transposed)?
+            }
+            Op::Conv { filters, bias } => {
+                let same = Window { pads: [filters.shape[2] / 2; 4], ..Window::default() };
+                let (filters, bias) = (self.constant("filters", filters)?, self.optional("bias", bias.as_ref())?);
+                self.graph.conv(x, filters, bias, 1, same)?
+            }
+            Op::BatchNorm { gamma, beta, mean, variance, epsilon } => {
+                let values = [("gamma", gamma), ("beta", beta), ("mean", mean), ("variance", variance)];
+                let [a, b, c, d] = values.map(|(name, tensor)| self.constant(name, tensor));
+                self.graph.batch_norm(x, [a?, b?, c?, d?], *epsilon)?
+            }
+            Op::Activate { activation } => self.activate(*activation, x)?,
+            Op::MaxPool { window, stride } => {
+                self.graph.max_pool(x, *window, Window { strides: *stride, ..Window::default() })?
+            }
+            Op::GroupMax { size } => {
+                let area: usize = self.before[1..].iter().product();
+                let groups = self.graph.reshape(x, &batch(&[self.after[0], *size, area]))?;
+                let largest = self.graph.reduce_max(groups, &[2], Keep::Nothing)?;
+                self.graph.reshape(largest, &batch(self.after))?
+            }
+            Op::SumChannels => self.graph.reduce_sum(x, &[1], Keep::Axes)?,
+            Op::PoolSpace { pooling: Pooling::Sum } => self.graph.reduce_sum(x, &[2, 3], Keep::Nothing)?,
+            Op::PoolSpace { pooling: Pooling::Mean } => self.graph.reduce_mean(x, &[2, 3], Keep::Nothing)?,
+            Op::Orbit { views, ops } => orbit::add(self, views, ops, x)?,
+        })
+    }
+
+    /// (x + (-mean)) * scale, in the same order and so with the same rounding.
+    fn normalise(&mut self, mean: &Tensor, scale: &Tensor, x: Value) -> Result<Value> {
+        let entries: usize = self.before.iter().product();
+        let shape = match mean.values.len() {
+            count if count == entries => self.before.to_vec(),
+            count => std::iter::once(count).chain(self.before.iter().skip(1).map(|_| 1)).collect(),
+        };
+        let minus: Vec<f32> = mean.values.iter().map(|mean| -mean).collect();
+        let (minus, scale) = (self.floats("minus_mean", &shape, &minus)?, self.floats("scale", &shape, &scale.values)?);
+        let centred = self.graph.add(x, minus)?;
+        Ok(self.graph.mul(centred, scale)?)
+    }
+
+    pub(super) fn activate(&mut self, activation: Activation, x: Value) -> Result<Value> {
+        Ok(match activation {
+            Activation::Relu => self.graph.relu(x)?,
+            Activation::LeakyRelu => self.graph.leaky_relu(x, 0.01)?,
+            Activation::Sigmoid => self.graph.sigmoid(x)?,
+            Activation::Tanh => self.graph.tanh(x)?,
+            // GELU became an operator later: x (1 + erf(x / sqrt 2)) / 2.
+            Activation::Gelu => {
+                let narrow = self.floats("narrow", &[1], &[std::f32::consts::FRAC_1_SQRT_2])?;
+                let (one, half) = (self.floats("one", &[1], &[1.0])?, self.floats("half", &[1], &[0.5])?);
+                let scaled = self.graph.mul(x, narrow)?;
+                let error = self.graph.erf(scaled)?;
+                let shifted = self.graph.add(error, one)?;
+                let halved = self.graph.mul(shifted, half)?;
+                self.graph.mul(x, halved)?
+            }
+        })
+    }
+}

@@ -1,0 +1,184 @@
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::{numbers, tensor};
+use crate::{Activation, Input};
+use invar_data::{Bundle, Layout, Limits};
+
+/// A small model of three positions with everything in it.
+fn model() -> Saved {
+    let mut seed = 3;
+    let mut drawn = |shape: &[usize]| tensor(shape, &numbers(&mut seed, shape.iter().product()));
+    let ops = vec![
+        Op::Linear { weight: drawn(&[4, 3]), bias: Some(drawn(&[4])) },
+        Op::BatchNorm {
+            gamma: drawn(&[4]),
+            beta: drawn(&[4]),
+            mean: drawn(&[4]),
+            variance: tensor(&[4], &[1.0, 2.0, 3.0, 0.1]),
+            epsilon: 1e-5,
+        },
+        Op::Activate { activation: Activation::Tanh },
+        Op::Linear { weight: drawn(&[2, 4]), bias: None },
+    ];
+    let program = Program::new(Input::Array { shape: vec![3] }, ops).unwrap();
+    let member = |name: &str, kept, cost| Member { name: name.into(), kept, verdict: "é".into(), cost };
+    Saved {
+        normalisation: Some(Normalisation { mean: vec![0.1], scale: vec![3.0] }),
+        candidates: vec![
+            Candidate {
+                written: "any=swaps(0)".into(),
+                members: vec![
+                    member("any(0,1)", true, Some(0.5)),
+                    member("any(0,2)", false, None),
+                    member("any(1,2)", true, Some(-1.0)),
+                ],
+            },
+            Candidate { written: "negate".into(), members: vec![member("negate", false, None)] },
+        ],
+        lattice: Some("00ff".into()),
+        reading: Reading { label: Some("class".into()), layout: Layout::ChannelsLast, ..Reading::default() },
+        training: serde_json::json!({ "epochs": 3, "curve": [1.5, 0.5] }),
+        ..Saved::new(program, Task::Classification { classes: vec!["no".into(), "yes".into()] })
+    }
+}
+
+fn bytes(model: &Saved) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    model.save(&path).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+fn load(bytes: &[u8]) -> Result<Saved> {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("m");
+    std::fs::write(&path, bytes).unwrap();
+    Saved::load_within(&path, Limits::new(1 << 20))
+}
+
+#[test]
+fn models_come_back() {
+    let model = model();
+    let read = load(&bytes(&model)).unwrap();
+    assert_eq!(read, model);
+    assert_eq!(read.whole().unwrap().run(&[1.0, 2.0, 3.0]).unwrap(), model.whole().unwrap().run(&[1.0, 2.0, 3.0]).unwrap());
+    assert_eq!(read.groups().unwrap().len(), 4);
+}
+
+#[test]
+fn the_normalisation_comes_first() {
+    let model = model();
+    let x = [1.0, 2.0, 3.0];
+    let by_hand: Vec<f32> = x.iter().map(|x| (x - 0.1) * 3.0).collect();
+    assert_eq!(model.whole().unwrap().run(&x).unwrap(), model.program.run(&by_hand).unwrap());
+    assert_ne!(model.whole().unwrap().run(&x).unwrap(), model.program.run(&x).unwrap());
+}
+
+#[test]
+fn what_does_not_fit_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    let refused = |model: Saved| model.save(&path).unwrap_err().to_string();
+    let named = |classes: Vec<String>| Saved { task: Task::Classification { classes }, ..model() };
+    assert!(refused(named(vec!["one".into()])).contains("names of classes: expected 2, one per output, got 1"));
+    assert!(refused(Saved { task: Task::Regression, ..model() }).contains("outputs of a regression: expected 1, got 2"));
+    let normalisation = Some(Normalisation { mean: vec![0.0; 2], scale: vec![1.0; 2] });
+    assert!(refused(Saved { normalisation, ..model() }).contains("operation 0 (normalise)"));
+    let candidate = |written: &str| vec![Candidate { written: written.into(), members: Vec::new() }];
+    assert!(refused(Saved { candidates: candidate("flip(0)"), ..model() }).contains("expected flip(0), got"));
+    assert!(refused(Saved { candidates: candidate("flip(1)"), ..model() }).contains("axis 1 is out of range"));
+    assert!(!path.exists());
+}
+
+#[test]
+fn foreign_and_newer_files_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    let message = |change: &dyn Fn(&mut Bundle)| {
+        let mut bundle = model().bundle().unwrap();
+        change(&mut bundle);
+        bundle.save(&path).unwrap();
+        Saved::load(&path).unwrap_err().to_string()
+    };
+    assert!(message(&|b| b.metadata.clear()).contains("not a model: it has no description"));
+    let replace = |from: &'static str, to: &'static str| {
+        move |b: &mut Bundle| {
+            let text = b.metadata["model"].replacen(from, to, 1);
+            assert_ne!(text, b.metadata["model"]);
+            b.metadata.insert("model".into(), text);
+        }
+    };
+    let newer = message(&replace("\"version\":1", "\"news\":[],\"version\":2"));
+    assert!(newer.contains("model 2, but this one reads up to 1"), "{newer}");
+    assert!(message(&replace("\"linear\"", "\"convolve\"")).contains("cannot be read: unknown variant `convolve`"));
+    assert!(message(&replace("[4,3]", "[3,4]")).contains("`0.weight`: expected shape 3x4, got 4x3"));
+    assert!(message(&replace("any=swaps(0)", "any=swaps(9)")).contains("axis 9 is out of range"));
+    assert!(message(&|b| drop(b.tensors.remove("3.weight"))).contains("the tensor `3.weight` is missing"));
+    assert!(message(&|b| b.tensors.get_mut("0.bias").unwrap().values[0] = f32::NAN).contains("finite numbers"));
+    assert!(matches!(Saved::load(&folder.path().join("none")), Err(Error::Data(_))));
+}
+
+#[test]
+fn hashes_tell_lattices_apart() {
+    use invar_algebra::{Lattice, Options};
+    let hash = |of: &[&str]| {
+        let groups = candidates(&"3x3".parse().unwrap(), of.iter().copied()).unwrap();
+        Saved::lattice_hash(&Lattice::new(groups, &Options::default()).unwrap())
+    };
+    assert_eq!(hash(&["flip(0)", "rot90(0,1)"]), hash(&["flip(0)", "rot90(0,1)"]));
+    assert_ne!(hash(&["flip(0)"]), hash(&["flip(1)"]));
+    assert_eq!(hash(&["flip(0)"]).len(), 64);
+}
+
+#[test]
+fn files_are_read_as_the_training_data_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    let model = Saved { reading: Reading { label: Some("class".into()), ..Reading::default() }, ..model() };
+    std::fs::write(&path, "a,class,b,c\n1,yes,2,3\n").unwrap();
+    assert_eq!(model.read(&path, Limits::new(1 << 20)).unwrap().inputs, [1.0, 2.0, 3.0]);
+    // Without the label it is as good.
+    std::fs::write(&path, "a,b,c\n1,2,3\n").unwrap();
+    assert_eq!(model.read(&path, Limits::new(1 << 20)).unwrap().inputs, [1.0, 2.0, 3.0]);
+    std::fs::write(&path, "a,b\n1,2\n").unwrap();
+    let error = model.read(&path, Limits::new(1 << 20)).unwrap_err().to_string();
+    assert!(error.contains("x.csv: the shape of an example: expected 3, which the model takes, got 2"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A damaged file is an error, or means the same.
+    #[test]
+    fn damage_is_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<Option<prop::sample::Index>>()) {
+        let (model, mut bytes) = (model(), bytes(&model()));
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        if let Ok(read) = load(&bytes) {
+            prop_assert_eq!(read, model);
+        }
+    }
+
+    /// The same when the checksums are right, as a hostile file's would be: never a panic.
+    #[test]
+    fn a_description_that_lies_is_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), 32u8..127), 1..6)) {
+        let mut bundle = model().bundle().unwrap();
+        let mut text = bundle.metadata["model"].clone().into_bytes();
+        for (place, value) in changes {
+            let place = place.index(text.len());
+            text[place] = value;
+        }
+        bundle.metadata.insert("model".into(), String::from_utf8_lossy(&text).into_owned());
+        if let Ok(read) = Saved::unbundle("m", bundle) {
+            prop_assert!(read.whole().unwrap().run(&vec![0.0; read.program.inputs()]).is_ok());
+        }
+    }
+}

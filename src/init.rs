@@ -1,0 +1,36 @@
+//! `invar init`: a project file to begin with.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use invar_lab::project::sketch;
+
+use crate::cli::InitArgs;
+use crate::output::{self, line};
+
+pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
+    let shown = args.file.display();
+    if args.file.symlink_metadata().is_ok() {
+        let expected = "a file that does not exist yet".into();
+        return Err(invar_lab::Error::Setting { name: "project file", expected, got: format!("{shown}, which does") }.into());
+    }
+    let data = args.data.as_deref().map(|path| seen_from(&args.file, path)).transpose()?;
+    let sketch = sketch(data.as_deref())?;
+    output::write(&args.file, &sketch.text)?;
+    line(&format!("wrote {shown}"))?;
+    for guess in &sketch.guesses {
+        line(&format!("  {guess}"))?;
+    }
+    line(&format!("edit it, then: invar check {shown}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A path as it stands in the project file: as given when both are seen from here, else from the root.
+fn seen_from(project: &Path, data: &Path) -> Result<PathBuf> {
+    let here = project.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    if here || data.is_absolute() {
+        return Ok(data.to_path_buf());
+    }
+    std::path::absolute(data).with_context(|| format!("cannot tell where {} is", data.display()))
+}

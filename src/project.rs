@@ -1,0 +1,185 @@
+//! `invar train invar.toml`: data of the user's own.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use invar_data::Missing;
+use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, PartScore, Project, Run, Symmetry, train};
+use invar_lab::screen::Measure;
+
+use crate::cli::TrainArgs;
+use crate::output::{self, line, strong, thousands};
+use crate::reproduce::bar;
+use crate::train::refuse;
+
+/// Most symmetries listed one by one.
+const SHOWN: usize = 15;
+
+/// Whether a word names a project file rather than a built-in task.
+pub(crate) fn is_project(word: &str) -> bool {
+    let path = Path::new(word);
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) || path.is_file()
+}
+
+pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    let given = [
+        ("--method", args.method.is_some()),
+        ("--lambda", args.lambda.is_some()),
+        ("--penalty", args.penalty.is_some()),
+        ("--temperature", args.temperature.is_some()),
+        ("--head", args.head.is_some()),
+        ("--schedule", args.schedule.is_some()),
+        ("--tolerance", args.tolerance.is_some()),
+        ("--strict", args.strict),
+        ("--epochs", args.epochs.is_some()),
+        ("--rate", args.rate.is_some()),
+        ("--examples", args.examples.is_some()),
+        ("--length", args.length.is_some()),
+        ("--seed", args.seed.is_some()),
+    ];
+    refuse("a project, whose file says it", given)?;
+    let file = PathBuf::from(&args.task);
+    let loaded = Loaded::load(Project::read(&file)?, Missing::Refuse)?;
+    let folder = args.out.clone().unwrap_or_else(|| loaded.project.folder.join("run"));
+    let threads = crate::prepare_fits(args.threads);
+    let bar = bar(0, "training");
+    let listen = |heard: Heard| match heard {
+        Heard::Left(epochs, what) => {
+            bar.set_length(bar.position() + epochs as u64);
+            bar.set_message(what);
+        }
+        Heard::Epochs(count) => bar.inc(count as u64),
+        Heard::Message(text) => bar.set_message(text),
+    };
+    let outcome = train(&loaded, &folder, How { threads, stop: &crate::STOP, listen: &listen });
+    bar.finish_and_clear();
+    let run = match outcome {
+        Err(invar_lab::Error::Stopped) => {
+            let shown = folder.display();
+            return Err(anyhow!("stopped: what was finished is in {shown}; run the same command again to go on"));
+        }
+        outcome => outcome?,
+    };
+    if args.json {
+        output::json(&run)?;
+    } else {
+        line(&render(&run, &folder))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn render(run: &Run, folder: &Path) -> String {
+    let mut text = vec![head(run), String::new()];
+    if run.fits.len() > 1 {
+        text.extend([fits(run), String::new()]);
+    }
+    text.extend([symmetries(run), String::new(), scores(run), String::new()]);
+    let shown = folder.display();
+    text.push(format!("wrote {shown}/model.invar and {shown}/run.json; next: invar report {shown} -o report.html"));
+    text.join("\n")
+}
+
+fn head(run: &Run) -> String {
+    let [train, validation, test] = run.examples.map(|n| thousands(&n));
+    let task = match run.project.task.kind {
+        Goal::Classification => format!("{} classes", run.classes.len()),
+        Goal::Regression => "a number".into(),
+    };
+    let tested = if run.examples[2] > 0 { format!(", tested on {test} of another environment") } else { String::new() };
+    let candidates = match run.symmetries.len() {
+        1 => "1 candidate symmetry".into(),
+        n => format!("{} candidate symmetries", thousands(&n)),
+    };
+    format!(
+        "{}: {task} from {candidates}; trained on {train} examples, decided on {validation} held out{tested}\n{}",
+        strong(run.learner.name()),
+        run.network
+    )
+}
+
+fn score(run: &Run, share: f64) -> String {
+    match run.measure {
+        Measure::Accuracy => format!("{:.1}", 100.0 * share),
+        Measure::RSquared { .. } => format!("{share:.3}"),
+    }
+}
+
+fn unit(run: &Run) -> &'static str {
+    match run.measure {
+        Measure::Accuracy => "%",
+        Measure::RSquared { .. } => "R²",
+    }
+}
+
+fn fits(run: &Run) -> String {
+    let value = |metrics: Option<invar_lab::record::Metrics>| metrics.map_or("-".into(), |metrics| score(run, metrics.accuracy));
+    let row = |fit: &FitLine| {
+        let kept = fit.kept.map_or("-".into(), |kept| kept.to_string());
+        let mut cells = vec![fit.name.clone(), value(fit.validation)];
+        if run.examples[2] > 0 {
+            cells.push(value(fit.extrapolation));
+        }
+        cells.extend([kept, if fit.chosen { "<- chosen".into() } else { String::new() }]);
+        cells
+    };
+    let rows: Vec<Vec<String>> = run.fits.iter().map(row).collect();
+    let (validation, test) = (format!("validation {}", unit(run)), format!("extrapolation {}", unit(run)));
+    let header: Vec<&str> =
+        if run.examples[2] > 0 { vec!["fit", &validation, &test, "kept", ""] } else { vec!["fit", &validation, "kept", ""] };
+    let rule = match run.learner {
+        Learner::Cgreg => format!("chosen on validation alone: the largest lambda within {} points of the best", run.tolerance),
+        Learner::Screen => "chosen on validation alone".into(),
+    };
+    format!("{}\n{rule}", output::table(&header, &rows, &[1, 2, 3]))
+}
+
+fn symmetries(run: &Run) -> String {
+    let row = |symmetry: &Symmetry| {
+        let cost = symmetry
+            .cost
+            .map_or("-".into(), |cost| format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1]));
+        vec![symmetry.name.clone(), symmetry.verdict.clone(), cost]
+    };
+    let rows: Vec<Vec<String>> = run.symmetries.iter().take(SHOWN).map(row).collect();
+    let mut text = vec![output::table(&["symmetry", "verdict", "cost in points"], &rows, &[2])];
+    if run.symmetries.len() > SHOWN {
+        text.push(format!("... and {} more (--json has them all)", run.symmetries.len() - SHOWN));
+    }
+    let what = match run.learner {
+        Learner::Cgreg => "cost: what imposing it on the trained network would lose on validation data, without training again",
+        Learner::Screen => "cost: what imposing it alone loses on validation data",
+    };
+    text.push(what.into());
+    let kept: Vec<&str> = run.kept().collect();
+    let order = run.group.order.as_deref().map_or(String::new(), |order| format!(", a group of order {}", output::order(&order)));
+    text.push(match kept.len() {
+        0 => format!("{}: nothing", strong("kept")),
+        n if n > SHOWN => format!("{}: {n} of {} exactly{order}", strong("kept"), run.symmetries.len()),
+        _ => format!("{}: {} exactly{order}", strong("kept"), kept.join(", ")),
+    });
+    if let Some(witness) = &run.group.witness {
+        text.push(format!("  not normal if what was not kept acts on the data: {witness}"));
+    }
+    text.join("\n")
+}
+
+fn scores(run: &Run) -> String {
+    let row = |part: &PartScore| {
+        let name =
+            if part.part == "test" { "extrapolation (test set of another environment)" } else { "validation (same environment)" };
+        let interval = format!("{} to {}", score(run, part.interval[0]), score(run, part.interval[1]));
+        vec![name.into(), score(run, part.score), interval, thousands(&part.examples)]
+    };
+    let mut rows: Vec<Vec<String>> = run.scores.iter().map(row).collect();
+    if run.measure == Measure::Accuracy {
+        rows.push(vec!["most frequent class".into(), score(run, run.chance), String::new(), String::new()]);
+    }
+    let header = format!("{} {}", if run.measure == Measure::Accuracy { "right" } else { "" }, unit(run));
+    let mut text = vec![output::table(&["the model", header.trim(), "95 % interval", "examples"], &rows, &[1, 2, 3])];
+    if let Some(share) = run.consistency {
+        let note = if run.examples[2] == 0 { " (not extrapolation: no test set of another environment is given)" } else { "" };
+        text.push(format!("consistency under the kept symmetries on validation data: {:.1} %{note}", 100.0 * share));
+    }
+    text.join("\n")
+}

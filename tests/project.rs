@@ -1,0 +1,367 @@
+//! Data of the user's own, from files to a model and its report, with the real binary on data small enough for seconds.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use invar_data::{Array, Packing, write_npy, write_npz, write_png};
+use serde_json::Value;
+
+/// Runs the binary, expects an exit code, returns standard output and error.
+fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
+    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+    assert!(!err.contains("panicked"), "{args:?}\n{err}");
+    (out, err)
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&expect(folder, args, 0).0).unwrap()
+}
+
+/// Numbers that look random and are always the same.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() * n as f32) as usize % n
+    }
+}
+
+const SIDE: usize = 8;
+
+/// Bars on noise: lying (class 0) or standing (class 1). Mirrors keep the class, quarter turns change it.
+fn bars(count: usize, seed: u64) -> (Vec<f32>, Vec<i64>) {
+    let mut noise = Noise(seed);
+    let (mut inputs, mut labels) = (Vec::new(), Vec::new());
+    for k in 0..count {
+        let mut image: Vec<f32> = (0..SIDE * SIDE).map(|_| 4.0 * noise.next()).collect();
+        let (line, standing) = (noise.below(SIDE), k % 2 == 1);
+        (0..SIDE).for_each(|i| image[if standing { i * SIDE + line } else { line * SIDE + i }] = 16.0);
+        inputs.extend(image);
+        labels.push((k % 2) as i64);
+    }
+    (inputs, labels)
+}
+
+fn write_bars(path: &Path, count: usize, seed: u64) {
+    let (x, y) = bars(count, seed);
+    let arrays = [("x", Array::Floats(&[count, SIDE, SIDE], &x)), ("y", Array::Integers(&[count], &y))];
+    write_npz(path, &arrays, Packing::Deflated).unwrap();
+}
+
+/// Rows a, b, c, d with y = a + b + c + 3 d: the first three can be exchanged.
+fn rows(count: usize, seed: u64, label: impl Fn(f32) -> String) -> String {
+    let mut noise = Noise(seed);
+    let mut text = String::from("a,b,c,d,y\n");
+    for _ in 0..count {
+        let x: Vec<f32> = (0..4).map(|_| noise.next()).collect();
+        let _ = writeln!(text, "{},{},{},{},{}", x[0], x[1], x[2], x[3], label(x[0] + x[1] + x[2] + 3.0 * x[3]));
+    }
+    text
+}
+
+fn project(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("invar.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+const IMAGES: &str = "[data]\ntrain = \"bars.npz\"\nshape = [1, 8, 8]\n[task]\nkind = \"classification\"\n[symmetries]\n\
+    candidates = [\"rot90(1,2)\", \"flip(1)\"]\n[train]\nlambdas = [0, 1]\nepochs = 2\nbatch = 32\n";
+const NUMBERS: &str = "[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n[task]\nkind = \"regression\"\n[symmetries]\n\
+    candidates = [\"swaps(0)\"]\n[train]\nepochs = 15\nstarts = 1\n";
+
+fn lines(path: &Path) -> Vec<String> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().map(Into::into).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn arrays_of_images_from_a_file_to_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_bars(&at.join("bars.npz"), 160, 1);
+    let (out, _) = expect(at, &["init", "--data", "bars.npz"], 0);
+    assert!(out.contains("160 examples of shape 1x8x8") && out.contains("2 classes"), "{out}");
+    let text = std::fs::read_to_string(at.join("invar.toml")).unwrap();
+    assert!(text.contains("shape = [1, 8, 8]") && text.contains("candidates = [\"rot90(1,2)\", \"flip(1)\"]"), "{text}");
+    let (_, err) = expect(at, &["init"], 2);
+    assert!(err.contains("a file that does not exist yet"), "{err}");
+
+    let (out, _) = expect(at, &["check", "invar.toml"], 0);
+    for part in ["training         128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
+    {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    let found = json(at, &["check", "--json"]);
+    assert_eq!((&found["order"], &found["splits"][0]["summary"]["classes"][0]["count"]), (&"8".into(), &64.into()));
+
+    project(at, IMAGES);
+    let (out, _) = expect(at, &["train", "invar.toml"], 0);
+    for part in ["lambda 0", "lambda 1", "<- chosen", "rot90(1,2)", "validation (same environment)", "wrote run/model.invar"] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    assert!(!out.contains("extrapolation %"), "{out}");
+    let records = lines(&at.join("run/records.jsonl"));
+    assert_eq!(records.len(), 2);
+    let record: Value = serde_json::from_str(&records[0]).unwrap();
+    assert!(record["config"]["data"]["files"].is_string() && record.get("extrapolation").is_none(), "{record}");
+    assert_eq!(names(&at.join("run")), ["fits", "model.invar", "records.jsonl", "run.json"]);
+
+    // A second run finds everything done, and says the same.
+    let (again, _) = expect(at, &["train", "invar.toml"], 0);
+    assert_eq!(again, out);
+    assert_eq!(lines(&at.join("run/records.jsonl")), records);
+
+    expect(at, &["report", "run", "-o", "page.html"], 0);
+    let page = std::fs::read_to_string(at.join("page.html")).unwrap();
+    for id in ["asked", "evidence", "lattice", "scores", "fits", "curves", "confusion", "examples", "certificate", "rerun"] {
+        assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
+    }
+    assert!(page.contains("data:image/png;base64,") && !page.contains("http://") | page.contains("www.w3.org"), "self-contained");
+}
+
+#[test]
+fn a_folder_of_images_with_a_test_set_of_another_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (part, seed, count) in [("train", 1, 80), ("turned", 2, 20)] {
+        let (x, y) = bars(count, seed);
+        for (k, class) in y.iter().enumerate() {
+            let class = at.join(part).join(["lying <b>", "standing"][*class as usize]);
+            std::fs::create_dir_all(&class).unwrap();
+            let image: Vec<f32> = x[k * 64..(k + 1) * 64].iter().map(|v| v / 16.0).collect();
+            write_png(&class.join(format!("{k}.png")), [1, SIDE, SIDE], &image).unwrap();
+        }
+    }
+    let text = IMAGES.replace("train = \"bars.npz\"\nshape = [1, 8, 8]", "train = \"train\"\ntest = \"turned\"");
+    project(at, &text.replace("rot90(1,2)\", \"flip(1)", "turn=rot90(1,2)\", \"flip(1)").replace("[0, 1]", "[1]"));
+    let run = json(at, &["train", "invar.toml", "--out", "out/deep", "--json"]);
+    assert_eq!(run["classes"], serde_json::json!(["lying <b>", "standing"]));
+    assert_eq!((&run["examples"], run["scores"].as_array().unwrap().len()), (&serde_json::json!([64, 16, 20]), 2));
+    assert_eq!(run["symmetries"][0]["name"], "turn");
+    expect(at, &["report", "out/deep"], 0);
+    let page = std::fs::read_to_string(at.join("report.html")).unwrap();
+    assert!(page.contains("Extrapolation: test examples of another environment"));
+    assert!(page.contains("lying &lt;b&gt;") && !page.contains("lying <b>"), "names are escaped");
+}
+
+#[test]
+fn rows_of_numbers_are_screened() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("a.csv"), rows(400, 3, |y| y.to_string())).unwrap();
+    project(at, NUMBERS);
+    let (out, _) = expect(at, &["train", "invar.toml"], 0);
+    assert!(out.contains("screen: a number from 6 candidate symmetries") && out.contains("R²"), "{out}");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    let kept = |k: usize| run["symmetries"][k]["kept"].as_bool().unwrap();
+    // (a,b) (a,c) (a,d) (b,c) (b,d) (c,d)
+    assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
+    assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
+    assert!(run["consistency"].as_f64().unwrap() > 0.99);
+    let (again, _) = expect(at, &["train", "invar.toml"], 0);
+    assert_eq!(again, out);
+    assert_eq!(lines(&at.join("run/screens.jsonl")).len(), 1);
+    expect(at, &["report", "run"], 0);
+}
+
+#[test]
+fn built_in_tasks_are_still_tasks_and_project_options_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (_, err) = expect(at, &["train", "sum", "--out", "x"], 2);
+    assert!(err.contains("--out should be left out"), "{err}");
+    std::fs::write(at.join("a.csv"), rows(40, 3, |y| y.to_string())).unwrap();
+    project(at, NUMBERS);
+    let (_, err) = expect(at, &["train", "invar.toml", "--epochs", "3"], 2);
+    assert!(err.contains("--epochs should be left out with a project, whose file says it"), "{err}");
+    let (_, err) = expect(at, &["train", "missing.toml"], 1);
+    assert!(err.contains("cannot read missing.toml"), "{err}");
+}
+
+/// Nothing but what was there before.
+fn nothing_written(at: &Path, before: &[String]) {
+    assert_eq!(names(at), before);
+}
+
+#[test]
+fn bad_input_is_named_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let good = rows(40, 3, |y| if y > 3.0 { "high".into() } else { "low".into() });
+    let classes = NUMBERS.replace("regression", "classification");
+    let csv = |name: &str, text: String| std::fs::write(at.join(name), text).unwrap();
+    csv("a.csv", good.clone());
+    csv("ragged.csv", format!("{good}1,2\n"));
+    csv("nan.csv", format!("{good}1,2,NaN,4,high\n"));
+    csv("word.csv", format!("{good}1,2,three,4,high\n"));
+    csv("one.csv", rows(40, 3, |_| "high".into()));
+    std::fs::create_dir(at.join("empty")).unwrap();
+    std::fs::create_dir_all(at.join("corrupt/a")).unwrap();
+    std::fs::create_dir_all(at.join("corrupt/b")).unwrap();
+    write_png(&at.join("corrupt/a/1.png"), [1, 4, 4], &[0.5; 16]).unwrap();
+    let sound = std::fs::read(at.join("corrupt/a/1.png")).unwrap();
+    std::fs::write(at.join("corrupt/b/2.png"), &sound[..sound.len() - 20]).unwrap();
+    write_bars(&at.join("bars.npz"), 20, 1);
+    let sound = std::fs::read(at.join("bars.npz")).unwrap();
+    std::fs::write(at.join("torn.npz"), &sound[..sound.len() / 2]).unwrap();
+    let (x, _) = bars(20, 1);
+    let arrays = [("x", Array::Floats(&[20, 8, 8], &x)), ("y", Array::Integers(&[19], &[0; 19]))];
+    write_npz(&at.join("lengths.npz"), &arrays, Packing::Stored).unwrap();
+    let arrays = [("x", Array::Texts(&["a".into(), "b".into()])), ("y", Array::Integers(&[2], &[0, 1]))];
+    write_npz(&at.join("texts.npz"), &arrays, Packing::Stored).unwrap();
+    write_npy(&at.join("x.npy"), &Array::Floats(&[20, 64], &x)).unwrap();
+    let before = [names(at), vec!["invar.toml".into()]].concat();
+    let mut before = before;
+    before.sort();
+    let swap = |name: &str| classes.replace("a.csv", name);
+    let images = |name: &str| IMAGES.replace("bars.npz", name);
+    let folder_of = |name: &str| IMAGES.replace("train = \"bars.npz\"\nshape = [1, 8, 8]", &format!("train = \"{name}\""));
+    for (text, code, parts) in [
+        (swap("ragged.csv"), 1, vec!["ragged.csv, line 42: expected 5 fields as in the header, got 2"]),
+        (swap("nan.csv"), 1, vec!["nan.csv", "line 42, column `c`: expected a number, got a missing value"]),
+        (swap("word.csv"), 1, vec!["word.csv, line 42, column `c`", "three"]),
+        (swap("one.csv"), 1, vec!["one.csv: expected two classes or more, got only `high`"]),
+        (swap("gone.csv"), 1, vec!["gone.csv: cannot open it"]),
+        (classes.replace("label = \"y\"", "label = \"z\""), 2, vec!["a.csv", "`z`"]),
+        (classes.replace("swaps(0)", "flip(1)"), 2, vec!["flip(1): axis 1 is out of range; shape 4 has axes 0 to 0"]),
+        (IMAGES.replace("[1, 8, 8]", "[1, 7, 8]"), 1, vec!["bars.npz", "64 entries", "1x7x8"]),
+        (IMAGES.replace("[1, 8, 8]", "[1, 4, 16]"), 2, vec!["rot90(1,2)", "axes 1 and 2"]),
+        (images("torn.npz"), 1, vec!["torn.npz"]),
+        (images("lengths.npz"), 1, vec!["lengths.npz", "the number of labels: expected 20, as many as inputs, got 19"]),
+        (images("texts.npz"), 1, vec!["texts.npz"]),
+        (images("x.npy"), 2, vec!["x.npy"]),
+        (folder_of("empty"), 1, vec!["empty"]),
+        (folder_of("corrupt"), 1, vec!["2.png"]),
+        (
+            classes.replace("epochs = 15", "epoch = 15"),
+            2,
+            vec!["invar.toml, line 9: unknown key `epoch` in [train] (did you mean `epochs`?)"],
+        ),
+        (classes.replace("[task]", "[tasks]"), 2, vec!["unknown section [tasks] (did you mean `task`?)"]),
+        (IMAGES.replace("[train]", "[train]\nlearner = \"screen\""), 2, vec!["[train] learner should be cgreg"]),
+    ] {
+        project(at, &text);
+        for command in ["check", "train"] {
+            if command == "check" && (parts[0].starts_with("[train] learner") || parts[0] == "nan.csv") {
+                continue;
+            }
+            let (out, err) = expect(at, &[command, "invar.toml"], code);
+            assert!(out.is_empty() && err.lines().count() <= 3 && err.starts_with("error: "), "{text}\n{out}\n{err}");
+            assert!(parts.iter().all(|part| err.contains(part)), "{parts:?}\n{err}");
+            nothing_written(at, &before);
+        }
+    }
+    // Values that are missing are counted by `check`, which then fails.
+    project(at, &swap("nan.csv"));
+    let (out, _) = expect(at, &["check", "invar.toml"], 1);
+    assert!(out.contains("values are missing") && out.contains("not fit to train on"), "{out}");
+}
+
+#[test]
+fn places_that_cannot_be_written_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_bars(&at.join("bars.npz"), 40, 1);
+    project(at, &IMAGES.replace("[0, 1]", "[0]").replace("epochs = 2", "epochs = 1"));
+    let (_, err) = expect(at, &["train", "invar.toml", "--out", "bars.npz/run"], 1);
+    assert!(err.contains("cannot create bars.npz/run"), "{err}");
+    expect(at, &["train", "invar.toml"], 0);
+    let (_, err) = expect(at, &["report", "run", "-o", "missing/page.html"], 1);
+    assert!(err.contains("cannot write missing/page.html"), "{err}");
+    let (_, err) = expect(at, &["report", "bars.npz"], 1);
+    assert!(err.contains("cannot read bars.npz/run.json"), "{err}");
+    // A disk that is full: files may not grow beyond 512 bytes, and what was there stays.
+    let model = std::fs::read(at.join("run/model.invar")).unwrap();
+    let script = format!("trap '' XFSZ; ulimit -f 1; exec {} report run -o page.html", cargo_bin!("invar").display());
+    let output = Command::new("sh").args(["-c", &script]).current_dir(at).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write page.html"));
+    assert!(!at.join("page.html").exists() && std::fs::read(at.join("run/model.invar")).unwrap() == model);
+    assert!(names(at).iter().all(|name| !name.starts_with(".invar-")), "{:?}", names(at));
+    // A run of another version, and a damaged one.
+    let text = std::fs::read_to_string(at.join("run/run.json")).unwrap();
+    std::fs::write(at.join("run/run.json"), text.replacen("\"version\": 1", "\"version\": 9", 1)).unwrap();
+    let (_, err) = expect(at, &["report", "run"], 1);
+    assert!(err.contains("its version is 9, but this program reads 1"), "{err}");
+    std::fs::write(at.join("run/run.json"), &text[..text.len() / 2]).unwrap();
+    let (_, err) = expect(at, &["report", "run"], 1);
+    assert!(err.contains("not a run that can be read"), "{err}");
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_bars(&at.join("bars.npz"), 200, 1);
+    project(at, &IMAGES.replace("[0, 1]", "[0, 0.5, 1, 2, 5]").replace("epochs = 2", "epochs = 3"));
+    let mut child = Command::new(cargo_bin!("invar"))
+        .args(["train", "invar.toml", "--threads", "1"])
+        .current_dir(at)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let records = at.join("run/records.jsonl");
+    let begun = Instant::now();
+    while lines(&records).is_empty() && begun.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // SIGKILL: nothing can be tidied up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let first = lines(&records);
+    assert!(!first.is_empty() && first.len() < 5, "killed in the middle: {} records", first.len());
+    assert!(!at.join("run/model.invar").exists());
+    expect(at, &["train", "invar.toml"], 0);
+    let all = lines(&records);
+    assert_eq!((all.len(), &all[..first.len()]), (5, &first[..]));
+    assert!(at.join("run/model.invar").exists());
+}
+
+#[test]
+fn a_screen_that_is_killed_ends_as_if_it_had_not_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
+    for at in [&killed, &whole] {
+        std::fs::create_dir(at).unwrap();
+        std::fs::write(at.join("a.csv"), rows(300, 3, |y| y.to_string())).unwrap();
+        project(at, NUMBERS);
+    }
+    let mut child = Command::new(cargo_bin!("invar"))
+        .args(["train", "invar.toml", "--threads", "1"])
+        .current_dir(&killed)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let fits = killed.join("run/screen");
+    let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
+    let begun = Instant::now();
+    while count() < 3 && begun.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(count() >= 3 && !killed.join("run/model.invar").exists());
+    let (resumed, _) = expect(&killed, &["train", "invar.toml"], 0);
+    assert_eq!(resumed, expect(&whole, &["train", "invar.toml"], 0).0);
+    let model = |at: &Path| std::fs::read(at.join("run/model.invar")).unwrap().len();
+    assert!(model(&killed) > 1000 && !fits.exists());
+}
