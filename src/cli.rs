@@ -8,6 +8,8 @@ use clap_complete::Shell;
 use invar_algebra::{Group, Mode, Shape, candidates};
 use invar_lab::reproduce::Budget;
 
+use crate::model::{CertifyArgs, ExportArgs, PredictArgs};
+
 /// Train networks that keep every symmetry the data does not contradict.
 #[derive(Debug, Parser)]
 #[command(version, about, arg_required_else_help = true, max_term_width = 110)]
@@ -42,6 +44,12 @@ pub(crate) enum Command {
     Lattice(LatticeArgs),
     /// Check a certificate written by `invar lattice --certificate` again, from its data alone.
     Verify(VerifyArgs),
+    /// Tell what a trained model says about examples.
+    Predict(PredictArgs),
+    /// Prove which symmetries a trained model has, operation by operation, and measure them.
+    Certify(CertifyArgs),
+    /// Write a trained model for other programs: ONNX, safetensors.
+    Export(ExportArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  invar completions bash > ~/.local/share/bash-completion/completions/invar")]
     Completions {

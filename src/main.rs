@@ -8,6 +8,7 @@ mod font;
 mod groups;
 mod init;
 mod lattice;
+mod model;
 mod output;
 mod project;
 mod report;
@@ -46,6 +47,9 @@ fn main() -> ExitCode {
         Command::Groups(args) => groups::run(&args),
         Command::Lattice(args) => lattice::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Predict(args) => model::predict(&args),
+        Command::Certify(args) => model::certify(&args),
+        Command::Export(args) => model::export(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "invar", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

@@ -22,7 +22,7 @@ pub fn lower(network: &Network, input: &Input) -> Result<Program> {
     // Weights may still sit on the device of training.
     let ops = match network.valid() {
         Network::Cg(model) => feed_forward(&model, input),
-        Network::Plain(model) => plain(&model, input),
+        Network::Plain(model) => plain(&model),
         Network::Cnn(model) => cnn(&model, input),
         Network::Lift(model) => lift(&model, input),
         Network::Orbit(model) => orbit(&model, input),
@@ -39,6 +39,7 @@ fn no_program<T>(model: &str) -> Result<T> {
     Err(Error::Lower(format!("{model} is a baseline, and has no program")))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by value")]
 fn lowered(error: invar_program::Error) -> Error {
     Error::Lower(error.to_string())
 }
@@ -139,7 +140,7 @@ fn feed_forward(model: &CgFeedForward, input: &Input) -> Result<Vec<Op>> {
     Ok(ops)
 }
 
-fn plain(model: &Plain, _input: &Input) -> Result<Vec<Op>> {
+fn plain(model: &Plain) -> Result<Vec<Op>> {
     let gather = model.embedding.as_ref().map(|embedding| weights(embedding.table.val())).transpose()?;
     let mut ops: Vec<Op> = gather.into_iter().map(|table| Op::Gather { table }).collect();
     ops.extend([flat(model.first.weight.dims()[0]), linear(&model.first)?, relu()]);
@@ -204,7 +205,7 @@ fn head(head: &CgHead) -> Result<Vec<Op>> {
 
 fn orbit(model: &Orbit, input: &Input) -> Result<Vec<Op>> {
     let inner = match &model.inner {
-        Inner::Dense(f) => plain(f, input)?,
+        Inner::Dense(f) => plain(f)?,
         Inner::Images(f) => cnn(f, input)?,
     };
     // Whole numbers up to 16 million are exact.

@@ -72,7 +72,7 @@ fn turned([a, b, c, d]: [isize; 4], [height, width]: [usize; 2]) -> Option<Vec<u
     let place = |p: usize| {
         let (y, x) = (2 * (p / width) as isize - tall, 2 * (p % width) as isize - wide);
         let (y, x) = (a * y + b * x, c * y + d * x);
-        ((y + tall) / 2) as usize * width + ((x + wide) / 2) as usize
+        isize::midpoint(y, tall) as usize * width + isize::midpoint(x, wide) as usize
     };
     Some((0..height * width).map(place).collect())
 }

@@ -26,16 +26,13 @@ pub(super) fn matched(rows: &Rows<'_>, columns: &Moves) -> Result<Matched, Strin
     // First those that stay: among equal rows any choice would do here, but what follows knows them by their places. Changes of
     // sign come last, as few operations let them through.
     for (staying, negative) in [(true, false), (false, false), (false, true)] {
-        for o in 0..count {
-            if images[o].is_some() {
-                continue;
-            }
+        for (o, found) in images.iter_mut().enumerate().filter(|(_, found)| found.is_none()) {
             let moved = image(rows, columns, o);
             let mut places = (0..count).filter(|&place| if staying { place == o } else { !taken[place] });
             let fits = |place: usize| rows.compare(&moved, o, place, negative, weight, bias).map(|gap| (place, gap));
             match places.find_map(fits) {
                 Some((place, difference)) => {
-                    images[o] = Some((place, negative));
+                    *found = Some((place, negative));
                     taken[place] = true;
                     largest = largest.max(difference);
                 }

@@ -95,7 +95,8 @@ fn filters_that_turn_into_each_other_carry_the_turn_on() {
     let quarter = |f: &[f32]| (0..9).map(|i| f[(i % 3) * 3 + 2 - i / 3]).collect::<Vec<f32>>();
     let mut filters = SLANTED.to_vec();
     for k in 0..3 {
-        filters.extend(quarter(&filters[k * 9..].to_vec()));
+        let next = quarter(&filters[k * 9..]);
+        filters.extend(next);
     }
     let conv = || Op::Conv { filters: tensor(&[4, 1, 3, 3], &filters), bias: None };
     let pool = || Op::PoolSpace { pooling: Pooling::Mean };
@@ -274,8 +275,12 @@ fn random_network(seed: u32, side: usize, round: bool, colours: bool, window: us
     if round {
         for plane in filters.chunks_mut(9) {
             let (corner, edge) = (plane[0], plane[1]);
-            [0, 2, 6, 8].iter().for_each(|&i| plane[i] = corner);
-            [1, 3, 5, 7].iter().for_each(|&i| plane[i] = edge);
+            for i in [0, 2, 6, 8] {
+                plane[i] = corner;
+            }
+            for i in [1, 3, 5, 7] {
+                plane[i] = edge;
+            }
         }
     }
     if colours {

@@ -65,16 +65,12 @@ fn left_over(program: &Program, state: &State) -> Option<Broken> {
 
 /// A matrix before an operation.
 fn through(op: &Op, matrix: &Matrix) -> Next {
-    match op {
-        Op::Linear { weight, .. } => {
-            let difference = matrix.absorbed(weight)?;
-            Ok((State::Moves(Moves::identity(weight.shape[0])), "absorbs the matrix: w R = w for all weights".into(), difference))
-        }
-        _ => {
-            let difference = matrix.passes(op)?;
-            Ok((State::Matrix(matrix.clone()), "lets the matrix through".into(), difference))
-        }
-    }
+    let Op::Linear { weight, .. } = op else {
+        let difference = matrix.passes(op)?;
+        return Ok((State::Matrix(matrix.clone()), "lets the matrix through".into(), difference));
+    };
+    let difference = matrix.absorbed(weight)?;
+    Ok((State::Moves(Moves::identity(weight.shape[0])), "absorbs the matrix: w R = w for all weights".into(), difference))
 }
 
 /// Moves of entries before an operation.
@@ -87,10 +83,8 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
         if moves.changes_signs() { Err("a change of sign does not pass through it".to_owned()) } else { Ok(()) }
     };
     Ok(match op {
-        Op::Gather { table } => match moves.changes_signs() {
-            true => Err("tokens have no sign to change".into()),
-            false => passed(moves.widened(table.shape[1]), 0.0),
-        },
+        Op::Gather { .. } if moves.changes_signs() => Err("tokens have no sign to change".into()),
+        Op::Gather { table } => passed(moves.widened(table.shape[1]), 0.0),
         Op::Normalise { mean, scale } => normalised(mean, scale, moves).and_then(|difference| passed(moves.clone(), difference)),
         Op::Reshape { .. } => passed(moves.clone(), 0.0),
         Op::Transpose { order } => passed(moves.reordered(&transposed(shape, order)), 0.0),
@@ -99,12 +93,10 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
             let rows = Rows { values: &weight.values, width: weight.shape[1], bias };
             matched(&rows, moves).and_then(|(moves, difference)| passed(moves, difference))
         }
-        Op::Conv { filters, bias } => {
-            conv::follow(filters, bias.as_ref(), shape, moves).and_then(|((moves, difference), turn)| {
-                let how = format!("filters follow {turn}; {}", moves.describe());
-                Ok((State::Moves(moves), how, difference))
-            })
-        }
+        Op::Conv { filters, bias } => conv::follow(filters, bias.as_ref(), shape, moves).map(|((moves, difference), turn)| {
+            let how = format!("filters follow {turn}; {}", moves.describe());
+            (State::Moves(moves), how, difference)
+        }),
         Op::BatchNorm { .. } => {
             let (scale, shift) = affine(op)?;
             let alike = signs(moves).and_then(|()| Ok(per_channel(&scale, moves)?.max(per_channel(&shift, moves)?)));

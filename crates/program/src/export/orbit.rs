@@ -28,13 +28,13 @@ pub(super) fn add(at: &mut At<'_>, views: &Tensor, ops: &[Op], x: Value) -> Resu
     for (index, op) in ops.iter().enumerate() {
         at.name = format!("{outer}.inner.{index}");
         let shape = op.output(&inside.shape).map_err(|misfit| crate::program::wrong(index, op, misfit))?;
-        inside = step(at, op, inside, shape, elements)?;
+        inside = step(at, op, &inside, shape, elements)?;
     }
     at.name = outer;
     Ok(inside.value)
 }
 
-fn step(at: &mut At<'_>, op: &Op, inside: Inside, shape: Vec<usize>, elements: usize) -> Result<Inside> {
+fn step(at: &mut At<'_>, op: &Op, inside: &Inside, shape: Vec<usize>, elements: usize) -> Result<Inside> {
     let apart = |shape: &[usize]| batch(&[&[elements], shape].concat());
     let (value, stacked) = match op {
         Op::Gather { table } => {
@@ -56,7 +56,7 @@ fn step(at: &mut At<'_>, op: &Op, inside: Inside, shape: Vec<usize>, elements: u
             (y, false)
         }
         Op::Conv { filters, bias } => {
-            let x = stack(at, &inside, elements)?;
+            let x = stack(at, inside, elements)?;
             let [outputs, inputs, k, _] = filters.shape[..] else { return Err(unknown(op)) };
             let every = at.floats("filters", &[elements * outputs, inputs, k, k], &filters.values.repeat(elements))?;
             let bias = bias.as_ref().map(|b| at.floats("bias", &[elements * outputs], &b.values.repeat(elements))).transpose()?;
@@ -64,17 +64,17 @@ fn step(at: &mut At<'_>, op: &Op, inside: Inside, shape: Vec<usize>, elements: u
             (at.graph.conv(x, every, bias, elements, same)?, true)
         }
         Op::BatchNorm { gamma, beta, mean, variance, epsilon } => {
-            let x = stack(at, &inside, elements)?;
+            let x = stack(at, inside, elements)?;
             let named = [("gamma", gamma), ("beta", beta), ("mean", mean), ("variance", variance)];
             let [a, b, c, d] = named.map(|(name, t)| at.floats(name, &[elements * t.values.len()], &t.values.repeat(elements)));
             (at.graph.batch_norm(x, [a?, b?, c?, d?], *epsilon)?, true)
         }
         Op::MaxPool { window, stride } => {
-            let x = stack(at, &inside, elements)?;
+            let x = stack(at, inside, elements)?;
             (at.graph.max_pool(x, *window, Window { strides: *stride, ..Window::default() })?, true)
         }
         Op::PoolSpace { pooling } => {
-            let x = stack(at, &inside, elements)?;
+            let x = stack(at, inside, elements)?;
             let pooled = match pooling {
                 Pooling::Sum => at.graph.reduce_sum(x, &[2, 3], Keep::Nothing)?,
                 Pooling::Mean => at.graph.reduce_mean(x, &[2, 3], Keep::Nothing)?,

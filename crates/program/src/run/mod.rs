@@ -37,12 +37,12 @@ pub(crate) fn run(program: &Program, examples: &[f32]) -> Result<Vec<f32>> {
 fn list(ops: &[Op], input: &Input, mut batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
     for (index, op) in ops.iter().enumerate() {
         batch = match op {
-            Op::Orbit { views, ops } => orbit(views, ops, input, batch.into_first()?, workspace)?,
+            Op::Orbit { views, ops } => orbit(views, ops, input, &batch.into_first()?, workspace)?,
             Op::Gather { table } => {
                 let Input::Tokens { vocabulary, .. } = input else {
                     return Err(wrong(index, op, ("tokens".into(), input.kind().into())));
                 };
-                vector::gather(table, *vocabulary, batch.into_first()?)?
+                vector::gather(table, *vocabulary, &batch.into_first()?)?
             }
             _ => step(op, batch, workspace)?,
         };
@@ -58,8 +58,8 @@ fn step(op: &Op, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
             let batch = batch.into_first()?;
             Ok(Batch::new(batch.examples, fit(&batch)?, batch.values))
         }
-        Op::Transpose { order } => Ok(vector::transpose(order, batch.into_first()?)),
-        Op::Linear { weight, bias } => Ok(vector::linear(weight, bias.as_ref(), batch.into_first()?)),
+        Op::Transpose { order } => Ok(vector::transpose(order, &batch.into_first()?)),
+        Op::Linear { weight, bias } => Ok(vector::linear(weight, bias.as_ref(), &batch.into_first()?)),
         Op::Activate { activation } => Ok(activate(*activation, batch)),
         Op::BatchNorm { .. } if batch.shape.len() != 3 => vector::batch_norm(op, batch.into_first()?),
         Op::Conv { .. }
@@ -76,7 +76,7 @@ fn step(op: &Op, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
 }
 
 /// Every view of every example through the inner operations.
-fn orbit(views: &Tensor, ops: &[Op], input: &Input, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
+fn orbit(views: &Tensor, ops: &[Op], input: &Input, batch: &Batch, workspace: &mut Workspace) -> Result<Batch> {
     let (elements, entries) = (views.shape[0], views.shape[1]);
     let from: Vec<usize> = views.values.iter().map(|&entry| entry as usize).collect();
     let mut answers = Vec::new();

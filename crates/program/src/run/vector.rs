@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 const LANES: usize = 8;
 
 /// A row of the table for every token.
-pub(super) fn gather(table: &Tensor, vocabulary: usize, batch: Batch) -> Result<Batch> {
+pub(super) fn gather(table: &Tensor, vocabulary: usize, batch: &Batch) -> Result<Batch> {
     let width = table.shape[1];
     let token = |&value: &f32| {
         if value >= 0.0 && value < vocabulary as f32 && value.fract() == 0.0 {
@@ -29,7 +29,9 @@ pub(super) fn normalise(mean: &Tensor, scale: &Tensor, mut batch: Batch) -> Batc
     let each = batch.width() / mean.values.len();
     batch.values.par_chunks_mut(batch.shape.iter().product()).for_each(|example| {
         for (part, (mean, scale)) in example.chunks_mut(each).zip(mean.values.iter().zip(&scale.values)) {
-            part.iter_mut().for_each(|x| *x = (*x - mean) * scale);
+            for x in part {
+                *x = (*x - mean) * scale;
+            }
         }
     });
     batch
@@ -41,7 +43,9 @@ pub(super) fn batch_norm(op: &Op, mut batch: Batch) -> Result<Batch> {
     let each = batch.width() / scale.len();
     batch.values.par_chunks_mut(batch.shape.iter().product()).for_each(|example| {
         for (part, (scale, shift)) in example.chunks_mut(each).zip(scale.iter().zip(&shift)) {
-            part.iter_mut().for_each(|x| *x = *x * scale + shift);
+            for x in part {
+                *x = *x * scale + shift;
+            }
         }
     });
     Ok(batch)
@@ -59,7 +63,7 @@ pub(crate) fn affine(op: &Op) -> Result<(Vec<f32>, Vec<f32>)> {
 }
 
 /// The axes in another order.
-pub(super) fn transpose(order: &[usize], batch: Batch) -> Batch {
+pub(super) fn transpose(order: &[usize], batch: &Batch) -> Batch {
     let from = transposed(&batch.shape, order);
     let shape = order.iter().map(|&axis| batch.shape[axis]).collect();
     let mut values = vec![0.0; batch.values.len()];
@@ -82,7 +86,7 @@ pub(crate) fn transposed(shape: &[usize], order: &[usize]) -> Vec<usize> {
 }
 
 /// W x + b.
-pub(super) fn linear(weight: &Tensor, bias: Option<&Tensor>, batch: Batch) -> Batch {
+pub(super) fn linear(weight: &Tensor, bias: Option<&Tensor>, batch: &Batch) -> Batch {
     let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
     let mut values = vec![0.0; batch.examples * outputs];
     values.par_chunks_mut(outputs).zip(batch.values.par_chunks(inputs)).for_each(|(to, x)| {

@@ -1,0 +1,115 @@
+//! Arguments of the commands on models.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use invar_data::Layout;
+use invar_program::{Reading, Saved};
+
+/// How files are read, where that differs from the training data.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArgs {
+    /// NPZ: the array of inputs [default: as in training].
+    #[arg(long, value_name = "NAME")]
+    inputs: Option<String>,
+
+    /// The column or array of labels, which is left out [default: as in training].
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+
+    /// The channels of an example come last [default: as in training].
+    #[arg(long)]
+    channels_last: bool,
+}
+
+impl ReadingArgs {
+    /// As the model says, unless told otherwise.
+    pub(crate) fn of(&self, model: &Saved) -> Reading {
+        let Reading { inputs, label, shape, layout } = model.reading.clone();
+        Reading {
+            inputs: self.inputs.clone().or(inputs),
+            label: self.label.clone().or(label),
+            shape,
+            layout: if self.channels_last { Layout::ChannelsLast } else { layout },
+        }
+    }
+}
+
+/// Arguments of `invar predict`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  invar predict model.invar new.npz\n  invar predict model.invar photos/ --csv > answers.csv\n  \
+    invar predict model.invar a.csv b.csv --json | head -3"
+)]
+pub(crate) struct PredictArgs {
+    /// The model, as `invar train` wrote it.
+    pub(crate) model: PathBuf,
+
+    /// Examples: .npz, .npy, .csv, IDX, or a folder of images.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+
+    /// Print one JSON object a line (schema in docs/json.md).
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+
+    /// Print CSV with a header.
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// Arguments of `invar certify`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar certify model.invar                         # all that the model claims to keep\n  \
+    invar certify model.invar --data test.npz         # the same, measured on data\n  \
+    invar certify model.invar --group 'rot90(1,2)' --steps\n\n\
+    Exit code 0 when every group is certified, 1 when one is not: a regression test.")]
+pub(crate) struct CertifyArgs {
+    /// The model, as `invar train` wrote it.
+    pub(crate) model: PathBuf,
+
+    /// Ask about these instead of what the model keeps: names of its candidates, or symmetries in shorthand.
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(crate) group: Vec<String>,
+
+    /// Measure on these examples instead of random ones.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) data: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+
+    /// Examples to measure on.
+    #[arg(long, default_value = "64", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) examples: u32,
+
+    /// Show how each operation follows.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) steps: bool,
+
+    /// Print JSON (schema in docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `invar export`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  invar export model.invar --onnx model.onnx\n  invar export model.invar --safetensors weights.safetensors"
+)]
+#[group(id = "target", required = true, multiple = true, args = ["onnx", "safetensors"])]
+pub(crate) struct ExportArgs {
+    /// The model, as `invar train` wrote it.
+    pub(crate) model: PathBuf,
+
+    /// Write ONNX: ordinary nodes, operators of version 17, normalisation included.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) onnx: Option<PathBuf>,
+
+    /// Write the weights alone.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) safetensors: Option<PathBuf>,
+}

@@ -1,0 +1,36 @@
+//! `invar export`: a model for other programs.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use invar_program::{Saved, export};
+
+use super::ExportArgs;
+use crate::output::{self, line, thousands};
+
+pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let model = Saved::load(&args.model)?;
+    let program = model.whole()?;
+    if let Some(path) = &args.onnx {
+        model.write_onnx(path)?;
+        let (input, output) = (export::INPUT, export::OUTPUT);
+        line(&format!(
+            "wrote {}: ONNX, {} in, {} out ({input} -> {output})",
+            path.display(),
+            sides(&program),
+            program.outputs()?
+        ))?;
+    }
+    if let Some(path) = &args.safetensors {
+        model.write_safetensors(path)?;
+        let count = output::count(program.tensors().count(), "tensor");
+        line(&format!("wrote {}: {count}, {} numbers", path.display(), thousands(&program.parameters())))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The shape of one example, as in `3x28x28`.
+pub(super) fn sides(program: &invar_program::Program) -> String {
+    let sides: Vec<String> = program.input.sides().iter().map(usize::to_string).collect();
+    sides.join("x")
+}

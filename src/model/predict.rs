@@ -1,0 +1,165 @@
+//! `invar predict`: what a model says about examples, as they are computed.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use invar_data::{CsvWriter, Field, Limits, Table};
+use invar_program::{Program, Saved, Task};
+use serde::Serialize;
+
+use super::PredictArgs;
+use crate::output::line;
+use crate::reproduce::bar;
+
+/// Examples that are computed before their answers are printed.
+const AT_ONCE: usize = 256;
+
+/// One example, for machines.
+#[derive(Serialize)]
+struct Answer<'a> {
+    file: &'a str,
+    example: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<&'a [f32]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f32>,
+    outputs: &'a [f32],
+}
+
+/// How answers are printed.
+enum Printer {
+    People,
+    Json,
+    Csv(CsvWriter<Standard>),
+}
+
+pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
+    let model = Saved::load(&args.model)?;
+    let program = model.whole()?;
+    let mut printer = match (args.json, args.csv) {
+        (true, _) => Printer::Json,
+        (_, true) => Printer::Csv(CsvWriter::new(Standard, &header(&model.task))?),
+        _ => Printer::People,
+    };
+    for path in &args.files {
+        let table = model.read_as(&args.reading.of(&model), path, Limits::of_this_machine())?;
+        let bar = progress(table.len(), path);
+        for start in (0..table.len()).step_by(AT_ONCE) {
+            print(&mut printer, &model, &program, &table, start)?;
+            bar.inc(AT_ONCE as u64);
+        }
+        bar.finish_and_clear();
+    }
+    if let Printer::Csv(writer) = printer {
+        writer.finish()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A bar while the answers go somewhere else; on a terminal they are their own progress.
+fn progress(examples: usize, path: &Path) -> ProgressBar {
+    if io::stdout().is_terminal() { ProgressBar::hidden() } else { bar(examples, &path.display().to_string()) }
+}
+
+fn header(task: &Task) -> Vec<&str> {
+    match task {
+        Task::Regression => vec!["file", "example", "value"],
+        Task::Classification { classes } => {
+            ["file", "example", "class"].into_iter().chain(classes.iter().map(String::as_str)).collect()
+        }
+    }
+}
+
+/// Computes and prints some examples from `start` on.
+fn print(printer: &mut Printer, model: &Saved, program: &Program, table: &Table, start: usize) -> Result<()> {
+    let end = table.len().min(start + AT_ONCE);
+    let outputs = program.run(&table.inputs[start * table.width()..end * table.width()])?;
+    let each = outputs.len() / (end - start);
+    let mut text = String::new();
+    for (index, outputs) in (start..end).zip(outputs.chunks(each)) {
+        let number = index.to_string();
+        let example = table.ids.get(index).unwrap_or(&number);
+        let probabilities = softmax(outputs);
+        let mut answer = Answer { file: &table.source, example, class: None, probabilities: None, value: None, outputs };
+        match &model.task {
+            Task::Regression => answer.value = outputs.first().copied(),
+            Task::Classification { classes } => {
+                answer.class = classes.get(largest(outputs)).map(String::as_str);
+                answer.probabilities = Some(&probabilities);
+            }
+        }
+        match printer {
+            Printer::People => text.push_str(&shown(&answer, largest(outputs))),
+            Printer::Json => {
+                text.push_str(&serde_json::to_string(&answer)?);
+                text.push('\n');
+            }
+            Printer::Csv(writer) => writer.row(&fields(&answer))?,
+        }
+    }
+    if text.is_empty() { Ok(()) } else { line(text.trim_end_matches('\n')) }
+}
+
+/// `photos  a.png  cat  98.1 %`.
+fn shown(answer: &Answer, best: usize) -> String {
+    let what = match (answer.class, answer.probabilities, answer.value) {
+        (Some(class), Some(shares), _) => format!("{class}  {:.1} %", 100.0 * shares[best]),
+        (_, _, value) => value.map(|value| value.to_string()).unwrap_or_default(),
+    };
+    format!("{}  {}  {what}\n", answer.file, answer.example)
+}
+
+fn fields<'a>(answer: &Answer<'a>) -> Vec<Field<'a>> {
+    let mut fields = vec![Field::Text(answer.file), Field::Text(answer.example)];
+    fields.extend(answer.class.map(Field::Text));
+    fields.extend(answer.probabilities.into_iter().flatten().map(|&share| Field::Number(share)));
+    fields.extend(answer.value.map(Field::Number));
+    fields
+}
+
+fn largest(values: &[f32]) -> usize {
+    (0..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
+}
+
+fn softmax(scores: &[f32]) -> Vec<f32> {
+    let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers: Vec<f32> = scores.iter().map(|score| (score - top).exp()).collect();
+    let sum: f32 = powers.iter().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
+/// Standard output. A reader that stops reading, such as `head`, ends the program quietly.
+struct Standard;
+
+impl Write for Standard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match io::stdout().write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+            done => done,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match io::stdout().flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+            done => done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_of_large_scores() {
+        let shares = softmax(&[1000.0, 1000.0, 0.0]);
+        assert!((shares[0] - 0.5).abs() < 1e-6 && shares[2] < 1e-6);
+        assert_eq!(largest(&[1.0, 3.0, 3.0]), 1);
+    }
+}
