@@ -251,7 +251,7 @@ pub(super) fn run_screen(
         curve: Record::thinned(&curve),
     };
     let maker = Maker { loaded, prepared };
-    let members = maker.members_of_screen(&record);
+    let members = Maker::members_of_screen(&record);
     maker.saved(&as_network(network), &members, &notes)?.save(&store.model(config)?)?;
     if records.find(config).is_none() {
         records.add(record.clone())?;
