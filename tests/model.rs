@@ -101,8 +101,9 @@ fn a_trained_network_is_saved_predicted_with_and_certified() {
     };
     let network = save(Method::Oracle, true);
     // The test sequences as a file, and what the network said about them.
-    let invar_nn::Inputs::Tokens { values, .. } = problem.test.inputs() else { panic!("sequences are tokens") };
-    let expected = evaluate(&network, &problem.test).unwrap().predictions;
+    let test = problem.test.as_ref().unwrap();
+    let invar_nn::Inputs::Tokens { values, .. } = test.inputs() else { panic!("sequences are tokens") };
+    let expected = evaluate(&network, test).unwrap().predictions;
     let tokens: Vec<i64> = values.iter().map(|&token| i64::from(token)).collect();
     let shape = [expected.len(), 10];
     write_npz(&folder.path().join("test.npz"), &[("x", Array::Integers(&shape, &tokens))], Packing::Stored).unwrap();

@@ -34,7 +34,7 @@ struct Decided {
 pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     let learner = learner(loaded)?;
     let prepared = loaded.prepare()?;
-    let store = Store::open(folder)?;
+    let store = Store::open(folder, &loaded.project)?;
     let decided = match learner {
         Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
         Learner::Screen => by_screen(loaded, &prepared, &store, how)?,
