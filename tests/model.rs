@@ -195,6 +195,28 @@ fn certificates_name_the_operation_and_the_condition() {
 }
 
 #[test]
+fn onnx_models_are_measured() {
+    let (folder, _, _) = folder(6);
+    expect(folder.path(), &["export", "m.invar", "--onnx", "m.onnx"], 0);
+    let (out, _) =
+        expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6", "--group", "rot90(1,2)", "flip(2)"], 0);
+    assert!(out.starts_with("m.onnx: ONNX, 1x6x6; measured only, nothing is proved\n"), "{out}");
+    assert!(out.ends_with("certified 2 of 2 groups\n"), "{out}");
+    let args = ["certify", "--onnx", "m.onnx", "--shape", "1,6,6", "--group", "shift(2)", "--data", "x.npz", "--json"];
+    let answer: Value = serde_json::from_str(&expect(folder.path(), &args, 1).0).unwrap();
+    assert_eq!((&answer["examples"], &answer["groups"][0]["certified"]), (&Value::from(3), &Value::from(false)));
+    assert!(answer["groups"][0].get("proof").is_none());
+    // Wrong questions, and files that are no models.
+    expect(folder.path(), &["certify", "--onnx", "m.onnx", "--group", "flip(2)"], 2);
+    expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6"], 2);
+    expect(folder.path(), &["certify", "m.invar", "--onnx", "m.onnx", "--shape", "1x6x6", "--group", "flip(2)"], 2);
+    let (_, err) = expect(folder.path(), &["certify", "--onnx", "m.invar", "--shape", "1x6x6", "--group", "flip(2)"], 1);
+    assert!(err.contains("expected an ONNX file"), "{err}");
+    let (_, err) = expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x5x5", "--group", "flip(9)"], 2);
+    assert!(err.contains("axis 9 is out of range"), "{err}");
+}
+
+#[test]
 fn groups_that_do_not_exist_are_usage_errors() {
     let (folder, _, _) = folder(6);
     let (_, err) = expect(folder.path(), &["certify", "m.invar", "--group", "trun"], 2);
