@@ -1,5 +1,6 @@
 //! `invar check`: data and candidates of a project before any training.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -72,7 +73,7 @@ fn classes(findings: &Findings) -> String {
     let header: Vec<&str> = std::iter::once("class").chain(findings.splits.iter().map(|split| split.part)).collect();
     let mut text = output::table(&header, &rows, &[1, 2, 3]);
     if names.len() > SHOWN {
-        text.push_str(&format!("\n... and {} more (all of them with --json)", names.len() - SHOWN));
+        let _ = write!(text, "\n... and {} more (all of them with --json)", names.len() - SHOWN);
     }
     text + "\n"
 }

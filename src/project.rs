@@ -158,6 +158,14 @@ fn symmetries(run: &Run) -> String {
         n if n > SHOWN => format!("{}: {n} of {} exactly{order}", strong("kept"), run.symmetries.len()),
         _ => format!("{}: {} exactly{order}", strong("kept"), kept.join(", ")),
     });
+    if let Some(cost) = run.kept_cost {
+        let reference = match run.learner {
+            Learner::Cgreg => "the best of the fits",
+            Learner::Screen => "the network with nothing imposed",
+        };
+        let [low, high] = cost.interval;
+        text.push(format!("  at a cost of {:.1} [{low:.1}, {high:.1}] points together, against {reference}", cost.points));
+    }
     if let Some(witness) = &run.group.witness {
         text.push(format!("  not normal if what was not kept acts on the data: {witness}"));
     }

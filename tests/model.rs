@@ -101,7 +101,7 @@ fn a_trained_network_is_saved_predicted_with_and_certified() {
     };
     let network = save(Method::Oracle, true);
     // The test sequences as a file, and what the network said about them.
-    let test = problem.test.as_ref().expect("a built-in task has a test set");
+    let test = problem.test.as_ref().unwrap();
     let invar_nn::Inputs::Tokens { values, .. } = test.inputs() else { panic!("sequences are tokens") };
     let expected = evaluate(&network, test).unwrap().predictions;
     let tokens: Vec<i64> = values.iter().map(|&token| i64::from(token)).collect();
@@ -192,6 +192,28 @@ fn certificates_name_the_operation_and_the_condition() {
     assert_eq!(answer["groups"][0]["proof"]["generators"][0]["broken"]["op"], 4);
     // The same model again has the same certificate.
     assert_eq!(expect(odd.path(), &["certify", "m.invar", "--json", "--group", "turn", "flip(2)"], 1).0, out);
+}
+
+#[test]
+fn onnx_models_are_measured() {
+    let (folder, _, _) = folder(6);
+    expect(folder.path(), &["export", "m.invar", "--onnx", "m.onnx"], 0);
+    let (out, _) =
+        expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6", "--group", "rot90(1,2)", "flip(2)"], 0);
+    assert!(out.starts_with("m.onnx: ONNX, 1x6x6; measured only, nothing is proved\n"), "{out}");
+    assert!(out.ends_with("certified 2 of 2 groups\n"), "{out}");
+    let args = ["certify", "--onnx", "m.onnx", "--shape", "1,6,6", "--group", "shift(2)", "--data", "x.npz", "--json"];
+    let answer: Value = serde_json::from_str(&expect(folder.path(), &args, 1).0).unwrap();
+    assert_eq!((&answer["examples"], &answer["groups"][0]["certified"]), (&Value::from(3), &Value::from(false)));
+    assert!(answer["groups"][0].get("proof").is_none());
+    // Wrong questions, and files that are no models.
+    expect(folder.path(), &["certify", "--onnx", "m.onnx", "--group", "flip(2)"], 2);
+    expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6"], 2);
+    expect(folder.path(), &["certify", "m.invar", "--onnx", "m.onnx", "--shape", "1x6x6", "--group", "flip(2)"], 2);
+    let (_, err) = expect(folder.path(), &["certify", "--onnx", "m.invar", "--shape", "1x6x6", "--group", "flip(2)"], 1);
+    assert!(err.contains("expected an ONNX file"), "{err}");
+    let (_, err) = expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x5x5", "--group", "flip(9)"], 2);
+    assert!(err.contains("axis 9 is out of range"), "{err}");
 }
 
 #[test]

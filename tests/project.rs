@@ -320,7 +320,7 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
         .unwrap();
     let records = at.join("run/records.jsonl");
     let begun = Instant::now();
-    while lines(&records).is_empty() && begun.elapsed() < Duration::from_secs(120) {
+    while lines(&records).is_empty() && begun.elapsed() < Duration::from_mins(2) {
         std::thread::sleep(Duration::from_millis(20));
     }
     // SIGKILL: nothing can be tidied up.
@@ -354,7 +354,7 @@ fn a_screen_that_is_killed_ends_as_if_it_had_not_been() {
     let fits = killed.join("run/screen");
     let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
     let begun = Instant::now();
-    while count() < 3 && begun.elapsed() < Duration::from_secs(120) {
+    while count() < 3 && begun.elapsed() < Duration::from_mins(2) {
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap();

@@ -25,7 +25,12 @@ pub(crate) struct ReadingArgs {
 impl ReadingArgs {
     /// As the model says, unless told otherwise.
     pub(crate) fn of(&self, model: &Saved) -> Reading {
-        let Reading { inputs, label, shape, layout } = model.reading.clone();
+        self.over(model.reading.clone())
+    }
+
+    /// As told, else as `reading` says.
+    pub(crate) fn over(&self, reading: Reading) -> Reading {
+        let Reading { inputs, label, shape, layout } = reading;
         Reading {
             inputs: self.inputs.clone().or(inputs),
             label: self.label.clone().or(label),
@@ -65,11 +70,21 @@ pub(crate) struct PredictArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  invar certify model.invar                         # all that the model claims to keep\n  \
     invar certify model.invar --data test.npz         # the same, measured on data\n  \
-    invar certify model.invar --group 'rot90(1,2)' --steps\n\n\
+    invar certify model.invar --group 'rot90(1,2)' --steps\n  \
+    invar certify --onnx other.onnx --shape 3x32x32 --group 'flip(2)' --data test.npz\n\n\
     Exit code 0 when every group is certified, 1 when one is not: a regression test.")]
 pub(crate) struct CertifyArgs {
     /// The model, as `invar train` wrote it.
-    pub(crate) model: PathBuf,
+    #[arg(required_unless_present = "onnx")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Any ONNX model of one input instead: it is measured only, on examples of --shape, for each --group.
+    #[arg(long, value_name = "FILE", conflicts_with = "model", requires = "shape", requires = "group")]
+    pub(crate) onnx: Option<PathBuf>,
+
+    /// The shape of one example of the ONNX model, such as 3x28x28 or 3,28,28; with three axes it is an image from 0 to 1.
+    #[arg(long, value_name = "SHAPE", requires = "onnx")]
+    pub(crate) shape: Option<String>,
 
     /// Ask about these instead of what the model keeps: names of its candidates, or symmetries in shorthand.
     #[arg(long, value_name = "NAME", num_args = 1..)]

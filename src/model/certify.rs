@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use invar_algebra::{Group, candidates};
+use anyhow::{Context, Result, anyhow};
+use invar_algebra::{Group, Shape, candidates};
 use invar_data::Limits;
 use invar_program::certify::numeric::{self, Deviations};
 use invar_program::certify::{self, Certificate, certify};
-use invar_program::{Program, Saved};
+use invar_program::{Input, Interpreter, Reading, Saved};
 use serde::Serialize;
 
 use super::CertifyArgs;
@@ -41,39 +41,94 @@ struct Found {
     /// Whether the model claims to keep it.
     kept: bool,
     certified: bool,
-    proof: Certificate,
+    /// Nothing for the models of others, which are only measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Certificate>,
     measured: Deviations,
 }
 
 pub(crate) fn run(args: &CertifyArgs) -> Result<ExitCode> {
-    let model = Saved::load(&args.model)?;
-    let program = model.whole()?;
-    let groups = groups(&model, &args.group)?;
-    let examples = examples(args, &model, &program)?;
-    let progress = bar(groups.len(), "groups");
-    let mut found = Vec::new();
-    for (group, kept) in &groups {
-        let (proof, measured) = (certify(&program, group)?, numeric::deviations(&program, group, &examples)?);
-        let certified = proof.is_proved() && measured.holds();
-        found.push(Found { name: group.name().to_owned(), kept: *kept, certified, proof, measured });
-        progress.inc(1);
-    }
-    progress.finish_and_clear();
-    let answer = Answer {
-        model: args.model.display().to_string(),
-        certified: found.iter().all(|group| group.certified),
-        weight_tolerance: certify::TOLERANCE,
-        output_tolerance: numeric::TOLERANCE,
-        data: args.data.iter().map(|path| path.display().to_string()).collect(),
-        examples: examples.len() / program.inputs(),
-        groups: found,
+    let (answer, head) = match (&args.model, &args.onnx) {
+        (Some(path), _) => saved(args, path)?,
+        (None, Some(path)) => onnx(args, path)?,
+        (None, None) => return Err(anyhow!("neither a model nor an ONNX file was named")),
     };
     if args.json {
         output::json(&answer)?;
     } else {
-        line(&render(&answer, &program, args.steps))?;
+        line(&render(&answer, &head, args.steps))?;
     }
     Ok(ExitCode::from(u8::from(!answer.certified)))
+}
+
+/// Proofs and measurements of a model, and a line about it.
+fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
+    let model = Saved::load(path)?;
+    let program = model.whole()?;
+    let groups = groups(&model, &args.group)?;
+    let examples = examples(args, &program.input, &args.reading.of(&model))?;
+    let found = each(&groups, |group| {
+        let (proof, measured) = (certify(&program, group)?, numeric::deviations(&program, group, &examples)?);
+        Ok((Some(proof), measured))
+    })?;
+    let head = format!(
+        "{} {}, {}, {} weights",
+        program.input.kind(),
+        sides(&program),
+        output::count(program.ops.len(), "operation"),
+        thousands(&program.parameters())
+    );
+    Ok((Answer::new(args, path, examples.len() / program.inputs(), found), head))
+}
+
+/// Measurements of an ONNX model of anybody.
+fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
+    let shape: Shape = args.shape.as_deref().unwrap_or_default().replace(',', "x").parse()?;
+    let groups: Vec<(Group, bool)> =
+        candidates(&shape, args.group.iter().map(String::as_str))?.into_iter().map(|group| (group, false)).collect();
+    let model = Interpreter::load(path, Limits::of_this_machine())?;
+    if model.takes_integers() && args.data.is_empty() {
+        return Err(anyhow!("{} takes whole numbers: give examples with --data", path.display()));
+    }
+    let input = match *shape.sides() {
+        [channels, height, width] => Input::Images { channels, height, width },
+        _ => Input::Array { shape: shape.sides().to_vec() },
+    };
+    let examples = examples(args, &input, &args.reading.over(Reading::default()))?;
+    let found = each(&groups, |group| {
+        let run = |x: &[f32]| model.run(shape.sides(), x);
+        Ok((None, numeric::deviations_of(run, &input, group, &examples)?))
+    })?;
+    let head = format!("ONNX, {shape}; measured only, nothing is proved");
+    Ok((Answer::new(args, path, examples.len() / shape.len(), found), head))
+}
+
+/// Asks about every group.
+fn each(groups: &[(Group, bool)], ask: impl Fn(&Group) -> Result<(Option<Certificate>, Deviations)>) -> Result<Vec<Found>> {
+    let progress = bar(groups.len(), "groups");
+    let mut found = Vec::new();
+    for (group, kept) in groups {
+        let (proof, measured) = ask(group)?;
+        let certified = proof.as_ref().is_none_or(Certificate::is_proved) && measured.holds();
+        found.push(Found { name: group.name().to_owned(), kept: *kept, certified, proof, measured });
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(found)
+}
+
+impl Answer {
+    fn new(args: &CertifyArgs, path: &Path, examples: usize, groups: Vec<Found>) -> Self {
+        Self {
+            model: path.display().to_string(),
+            certified: groups.iter().all(|group| group.certified),
+            weight_tolerance: certify::TOLERANCE,
+            output_tolerance: numeric::TOLERANCE,
+            data: args.data.iter().map(|path| path.display().to_string()).collect(),
+            examples,
+            groups,
+        }
+    }
 }
 
 /// The groups asked about, each with whether the model claims to keep it.
@@ -101,32 +156,21 @@ fn groups(model: &Saved, asked: &[String]) -> Result<Vec<(Group, bool)>> {
 }
 
 /// What is measured on: the first examples of the files, or random ones.
-fn examples(args: &CertifyArgs, model: &Saved, program: &Program) -> Result<Vec<f32>> {
-    let count = args.examples as usize;
+fn examples(args: &CertifyArgs, input: &Input, reading: &Reading) -> Result<Vec<f32>> {
+    let (count, sides) = (args.examples as usize, input.sides());
     if args.data.is_empty() {
-        return Ok(numeric::random(&program.input, count, SEED));
+        return Ok(numeric::random(input, count, SEED));
     }
     let mut examples = Vec::new();
     for path in &args.data {
-        examples.extend(read(args, model, path)?);
+        examples.extend(reading.read(&sides, path, Limits::of_this_machine())?.inputs);
     }
-    examples.truncate(count * program.inputs());
+    examples.truncate(count * sides.iter().product::<usize>());
     Ok(examples)
 }
 
-fn read(args: &CertifyArgs, model: &Saved, path: &Path) -> Result<Vec<f32>> {
-    Ok(model.read_as(&args.reading.of(model), path, Limits::of_this_machine())?.inputs)
-}
-
-fn render(answer: &Answer, program: &Program, steps: bool) -> String {
-    let mut text = format!(
-        "{}: {} {}, {}, {} weights\n",
-        answer.model,
-        program.input.kind(),
-        sides(program),
-        output::count(program.ops.len(), "operation"),
-        thousands(&program.parameters())
-    );
+fn render(answer: &Answer, head: &str, steps: bool) -> String {
+    let mut text = format!("{}: {head}\n", answer.model);
     if answer.groups.is_empty() {
         text += "the model keeps no symmetry: nothing to certify (ask about others with --group)";
         return text;
@@ -153,8 +197,15 @@ fn row(found: &Found) -> Vec<String> {
     vec![
         found.name.clone(),
         yes(found.kept),
-        if found.proof.is_proved() { "proved".into() } else { "not proved".into() },
-        if found.proof.is_proved() { format!("{:.0e}", found.proof.largest_difference()) } else { "-".into() },
+        match &found.proof {
+            Some(proof) if proof.is_proved() => "proved".into(),
+            Some(_) => "not proved".into(),
+            None => "-".into(),
+        },
+        match &found.proof {
+            Some(proof) if proof.is_proved() => format!("{:.0e}", proof.largest_difference()),
+            _ => "-".into(),
+        },
         format!("{:.0e}", found.measured.relative()),
         yes(found.certified),
     ]
@@ -162,14 +213,14 @@ fn row(found: &Found) -> Vec<String> {
 
 /// What a verdict rests on, and how the walk went.
 fn why(found: &Found, steps: bool) -> String {
-    let mut lines = vec![found.proof.to_string()];
-    if !found.certified && found.measured.holds() {
+    let mut lines: Vec<String> = found.proof.iter().map(ToString::to_string).collect();
+    if found.proof.as_ref().is_some_and(|proof| !proof.is_proved()) && found.measured.holds() {
         lines.push("  measured, outputs do not change: it may hold for reasons that no single operation shows".into());
     }
     if !found.measured.holds() {
         lines.push(format!("  measured, {}", found.measured));
     }
-    for proof in found.proof.generators.iter().filter(|_| steps) {
+    for proof in found.proof.iter().flat_map(|proof| &proof.generators).filter(|_| steps) {
         lines.push(format!("  {}", proof.generator));
         lines.extend(proof.steps.iter().map(|step| format!("    {} {}: {}", step.op, step.name, step.how)));
         lines

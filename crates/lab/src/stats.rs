@@ -83,7 +83,7 @@ mod tests {
         let [low, high] = proportion(9, 10);
         assert!((low - 0.596).abs() < 1e-3 && (high - 0.982).abs() < 1e-3, "{low} {high}");
         assert!(proportion(0, 10)[0].abs() < 1e-12 && (proportion(10, 10)[1] - 1.0).abs() < 1e-12);
-        assert_eq!(proportion(0, 0), [0.0, 1.0]);
+        assert!(proportion(0, 0)[0] <= 0.0 && proportion(0, 0)[1] >= 1.0);
     }
 
     #[test]

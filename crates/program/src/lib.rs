@@ -31,10 +31,12 @@ mod saved;
 
 pub mod certify;
 pub mod export;
+mod interpret;
 
 pub use certify::certify;
 pub use error::{Error, Result};
 pub use input::Input;
+pub use interpret::Interpreter;
 pub use op::{Activation, Op, Pooling};
 pub use program::Program;
 pub use saved::{Candidate, Member, Normalisation, Reading, Saved, Task};

@@ -28,6 +28,17 @@ def predicted(binary, model, path):
     return [np.array([answer[key] for answer in answers]) for key in ("outputs", "probabilities")]
 
 
+def metadata(graph, key):
+    return next(entry.value for entry in graph.metadata_props if entry.key == key)
+
+
+def interpreted(binary, target, shape, kept):
+    """What the model keeps also holds for the ONNX file as invar itself runs it."""
+    if kept:
+        sides = "x".join(map(str, shape))
+        subprocess.run([binary, "certify", "--onnx", target, "--shape", sides, "--group", *kept], check=True, capture_output=True)
+
+
 def check(binary, model):
     target = model.with_suffix(".onnx")
     subprocess.run([binary, "export", model, "--onnx", target], check=True, capture_output=True)
@@ -45,6 +56,8 @@ def check(binary, model):
     assert outputs.shape == expected.shape and gap < SAME, (model.stem, gap)
     assert np.abs(shares - expected_shares).max() < SAME, model.stem
     assert np.ptp(expected, axis=0).max() > 1e-3 * size, (model.stem, "all examples have the same answer")
+    if np.load(examples)["x"].dtype.kind == "f":
+        interpreted(binary, target, np.load(examples)["x"].shape[1:], json.loads(metadata(graph, "kept")))
     moved = sorted(model.parent.glob(f"{model.stem}.moved.*.npz"))
     change = max((np.abs(run(session, path)[0] - outputs).max() / size for path in moved), default=0.0)
     assert change < INVARIANT, (model.stem, change)

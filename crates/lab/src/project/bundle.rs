@@ -36,7 +36,7 @@ impl Maker<'_> {
     }
 
     /// The verdicts of a screen.
-    pub(super) fn members_of_screen(&self, record: &ScreenRecord) -> Vec<Member> {
+    pub(super) fn members_of_screen(record: &ScreenRecord) -> Vec<Member> {
         let Some(answer) = record.answers.first() else { return Vec::new() };
         let member = |group: usize| Member {
             name: record.names[group].clone(),

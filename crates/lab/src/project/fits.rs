@@ -107,14 +107,19 @@ pub(super) fn screen(project: &Project, data: Data) -> ScreenConfig {
 /// The folder of a run: records, and a model file per fit.
 pub(super) struct Store<'a> {
     pub(super) folder: &'a Path,
+    /// What a model file depends on besides the configuration of its fit.
+    beside: String,
 }
 
 impl Store<'_> {
     /// Creates the folders.
-    pub(super) fn open(folder: &Path) -> Result<Store<'_>> {
+    pub(super) fn open<'a>(folder: &'a Path, project: &Project) -> Result<Store<'a>> {
         let fits = folder.join("fits");
         std::fs::create_dir_all(&fits).map_err(|source| Error::File { what: "create", path: fits, source })?;
-        Ok(Store { folder })
+        let data = &project.data;
+        // The tolerance decides what is made exact; how files are read is written into the model.
+        let beside = format!("{} {:?} {:?} {:?} {:?}", project.tolerance(), data.inputs, data.label, data.shape, data.layout);
+        Ok(Store { folder, beside })
     }
 
     pub(super) fn records(&self) -> PathBuf {
@@ -132,7 +137,7 @@ impl Store<'_> {
             expected: "one that can be written down".into(),
             got: error.to_string(),
         })?;
-        Ok(self.folder.join("fits").join(format!("{}.invar", Digest::of([text]).short())))
+        Ok(self.folder.join("fits").join(format!("{}.invar", Digest::of([&text, &self.beside]).short())))
     }
 
     /// The model of a fit with its notes, if it is there and sound.
@@ -251,7 +256,7 @@ pub(super) fn run_screen(
         curve: Record::thinned(&curve),
     };
     let maker = Maker { loaded, prepared };
-    let members = maker.members_of_screen(&record);
+    let members = Maker::members_of_screen(&record);
     maker.saved(&network, &members, &notes)?.save(&store.model(config)?)?;
     if records.find(config).is_none() {
         records.add(record.clone())?;

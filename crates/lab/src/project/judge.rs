@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scaling::TargetScaling;
 use crate::error::Result;
+use crate::screen::{PerExample, Scores};
 use crate::stats::{Mean, proportion};
 
 /// Two predicted numbers count as the same when they differ by at most this share of the deviation of the training targets.
@@ -74,18 +75,36 @@ impl PartScore {
                 Self { part, examples, score, interval: proportion(right, examples), error: None, confusion }
             }
             (Labels::Values(values), Answers::Values(found)) => {
-                let count = examples.max(1) as f64;
-                let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
-                let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / count;
-                let squares: Vec<f64> = values.iter().zip(found).map(|(&v, a)| (a - f64::from(v)).powi(2)).collect();
-                let shares: Vec<f64> = squares.iter().map(|square| 1.0 - square / variance.max(f64::MIN_POSITIVE)).collect();
+                let squares: f64 = values.iter().zip(found).map(|(&v, a)| (a - f64::from(v)).powi(2)).sum();
+                let shares = match scored(table, answers).each {
+                    PerExample::Share(shares) => shares,
+                    PerExample::Right(_) => Vec::new(),
+                };
                 let (score, half) = Mean::of(&shares).map_or((0.0, 0.0), |mean| (mean.mean, mean.interval.unwrap_or(0.0)));
-                let error = Some((squares.iter().sum::<f64>() / count).sqrt());
+                let error = Some((squares / examples.max(1) as f64).sqrt());
                 Self { part, examples, score, interval: [score - half, score + half], error, confusion: Vec::new() }
             }
             _ => Self { part, examples, score: 0.0, interval: [0.0, 1.0], error: None, confusion: Vec::new() },
         }
     }
+}
+
+/// The score of every example, to compare two models with.
+pub(super) fn scored(table: &Table, answers: &Answers) -> Scores {
+    let each = match (&table.labels, answers) {
+        (Labels::Values(values), Answers::Values(found)) => {
+            let count = values.len().max(1) as f64;
+            let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
+            let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / count;
+            let share = |(&v, a): (&f32, &f64)| 1.0 - (a - f64::from(v)).powi(2) / variance.max(f64::MIN_POSITIVE);
+            PerExample::Share(values.iter().zip(found).map(share).collect())
+        }
+        (Labels::Classes { values, .. }, Answers::Classes(found)) => {
+            PerExample::Right(values.iter().zip(found).map(|(&truth, &(answer, _))| truth == answer).collect())
+        }
+        _ => PerExample::Right(vec![false; table.len()]),
+    };
+    Scores { each, loss: 0.0 }
 }
 
 /// The entries of an example moved by an element of a group.

@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn arrays_are_scaled_and_counted() {
-        let rows: String = (0..20).map(|k| format!("{k},{},{}\n", 10 + k, ["no", "no", "yes"][k % 3])).collect();
+        let rows: Vec<String> = (0..20).map(|k| format!("{k},{},{}\n", 10 + k, ["no", "no", "yes"][k % 3])).collect();
+        let rows = rows.concat();
         let more = "[task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"swap(0;0,1)\"]\n";
         let found = prepared(&format!("a,b,y\n{rows}"), more);
         let Inputs::Array { dim: 2, values } = found.problem.train.inputs() else { panic!("arrays expected") };
@@ -134,7 +135,8 @@ mod tests {
 
     #[test]
     fn images_become_bytes_and_numbers_are_judged_by_r_squared() {
-        let rows: String = (0..10).map(|k| format!("{}{k}.5\n", "0,4,8,16,".repeat(4))).collect();
+        let rows: Vec<String> = (0..10).map(|k| format!("{}{k}.5\n", "0,4,8,16,".repeat(4))).collect();
+        let rows = rows.concat();
         let names: Vec<String> = (0..16).map(|k| format!("p{k}")).collect();
         let rows = format!("{},y\n{rows}", names.join(","));
         let more = "shape = [1, 4, 4]\n[task]\nkind = \"regression\"\n[symmetries]\ncandidates = [\"rot90(1,2)\"]\n";

@@ -36,14 +36,14 @@ impl Project {
     /// The project that a text describes; `path` is where it would stand.
     pub fn parse(path: &Path, text: &str) -> Result<Self> {
         let place = Place { path, text };
-        let tree = DeTable::parse(text).map_err(|error| place.wrong(error.span(), error.message().to_string()))?;
+        let tree = DeTable::parse(text).map_err(|error| place.wrong(error.span(), error.message()))?;
         place.check_keys(tree.get_ref())?;
         let mut project: Self = toml::from_str(text).map_err(|error| place.explain(tree.get_ref(), &error))?;
         project.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         project.check_values().map_err(|wrong| {
             let key = tree.get_ref().get(wrong.section).and_then(|section| section.get_ref().get(wrong.key));
             let problem = format!("[{}] {}: expected {}, got {}", wrong.section, wrong.key, wrong.expected, wrong.got);
-            place.wrong(key.map(toml::Spanned::span), problem)
+            place.wrong(key.map(toml::Spanned::span), &problem)
         })?;
         Ok(project)
     }
@@ -115,9 +115,9 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn wrong(&self, span: Option<Range<usize>>, problem: String) -> Error {
+    fn wrong(&self, span: Option<Range<usize>>, problem: &str) -> Error {
         let before = span.map_or(0, |span| span.start.min(self.text.len()));
-        let line = 1 + self.text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count();
+        let line = 1 + self.text.get(..before).unwrap_or_default().matches('\n').count();
         // Parsers write several lines; an error is one.
         let problem = problem.split_whitespace().collect::<Vec<_>>().join(" ");
         Error::Project { path: PathBuf::from(self.path), line, problem }
@@ -130,28 +130,28 @@ impl Place<'_> {
                 let names = SECTIONS.map(|(name, ..)| name);
                 let all = names.map(|name| format!("[{name}]")).join(", ");
                 let problem = format!("unknown section [{}]{}; there are {all}", name.get_ref(), nearest(name.get_ref(), &names));
-                return Err(self.wrong(Some(name.span()), problem));
+                return Err(self.wrong(Some(name.span()), &problem));
             };
             let DeValue::Table(entries) = section.get_ref() else {
                 let problem =
                     format!("{name}: expected a section [{name}], got {}", section.get_ref().type_str(), name = name.get_ref());
-                return Err(self.wrong(Some(name.span()), problem));
+                return Err(self.wrong(Some(name.span()), &problem));
             };
             if let Some(key) = entries.keys().find(|key| !keys.contains(&key.get_ref().as_ref())) {
                 let (section, key, span) = (name.get_ref(), key.get_ref(), key.span());
                 let problem = format!("unknown key `{key}` in [{section}]{}; it has {}", nearest(key, keys), keys.join(", "));
-                return Err(self.wrong(Some(span), problem));
+                return Err(self.wrong(Some(span), &problem));
             }
         }
         for (name, required, keys) in SECTIONS.into_iter().filter(|(_, required, _)| *required) {
             debug_assert!(required);
             let Some(section) = tree.get(name) else {
                 return Err(
-                    self.wrong(None, format!("expected a section [{name}] with the key `{}`; `invar init` writes one", keys[0]))
+                    self.wrong(None, &format!("expected a section [{name}] with the key `{}`; `invar init` writes one", keys[0]))
                 );
             };
             if section.get_ref().get(keys[0]).is_none() {
-                return Err(self.wrong(Some(section.span()), format!("[{name}] needs the key `{}`", keys[0])));
+                return Err(self.wrong(Some(section.span()), &format!("[{name}] needs the key `{}`", keys[0])));
             }
         }
         Ok(())
@@ -159,15 +159,15 @@ impl Place<'_> {
 
     /// An error of the types: the key is the one whose value holds the place.
     fn explain(&self, tree: &DeTable<'_>, error: &toml::de::Error) -> Error {
-        let Some(span) = error.span() else { return self.wrong(None, error.message().to_string()) };
+        let Some(span) = error.span() else { return self.wrong(None, error.message()) };
         let entries = tree.iter().filter_map(|(name, section)| Some((name, section.get_ref().as_table()?)));
         let found = entries
             .flat_map(|(name, section)| section.iter().map(move |(key, value)| (name, key, value)))
             .find(|(_, key, value)| key.span().start <= span.start && span.start < value.span().end.max(key.span().end));
         let message = error.message();
         match found {
-            Some((section, key, _)) => self.wrong(Some(span), format!("[{}] {}: {message}", section.get_ref(), key.get_ref())),
-            None => self.wrong(Some(span), message.to_string()),
+            Some((section, key, _)) => self.wrong(Some(span), &format!("[{}] {}: {message}", section.get_ref(), key.get_ref())),
+            None => self.wrong(Some(span), message),
         }
     }
 }

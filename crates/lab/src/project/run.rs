@@ -62,6 +62,9 @@ pub struct Run {
     pub symmetries: Vec<Symmetry>,
     /// Points of validation score that making the kept symmetries exact cost, against the same network before.
     pub exact_cost: Option<Cost>,
+    /// What all that is kept costs together, against the best fit (cgreg) or the network with nothing imposed (screen); none when
+    /// there is nothing to compare.
+    pub kept_cost: Option<Cost>,
     /// screen: the smallest cost that the validation examples could show, in points.
     pub detectable: Option<f64>,
     /// The group that is kept.

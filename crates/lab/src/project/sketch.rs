@@ -234,15 +234,15 @@ mod tests {
     fn csv_files_tell_their_label_and_task() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("with \"quotes\".csv");
-        let rows: String = (0..50).map(|k| format!("{k},{},{}\n", k + 1, ["red", "blue"][k % 2])).collect();
-        std::fs::write(&path, format!("a,b,Class\n{rows}")).unwrap();
+        let rows: Vec<String> = (0..50).map(|k| format!("{k},{},{}\n", k + 1, ["red", "blue"][k % 2])).collect();
+        std::fs::write(&path, format!("a,b,Class\n{}", rows.concat())).unwrap();
         let (project, guesses) = read(folder.path(), Some(&path));
         assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("Class"), Goal::Classification));
         assert_eq!(project.symmetries.candidates[0].to_string(), "swaps(0)");
         assert!(guesses.contains(&"50 examples of shape 2".to_string()), "{guesses:?}");
         assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Feedforward);
-        let rows: String = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
-        std::fs::write(&path, format!("a,value\n{rows}")).unwrap();
+        let rows: Vec<String> = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
+        std::fs::write(&path, format!("a,value\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
         assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("value"), Goal::Regression));
     }

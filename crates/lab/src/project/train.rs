@@ -9,14 +9,14 @@ use invar_program::{Program, Saved};
 use super::examples::show;
 use super::file::Learner;
 use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
-use super::judge::{PartScore, answers, consistency};
+use super::judge::{PartScore, answers, consistency, scored};
 use super::load::Loaded;
 use super::prepare::Prepared;
 use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, HeadResult, ScreenRecord, Verdict};
+use crate::screen::{Answer, Cost, HeadResult, ScreenRecord, Verdict};
 
 /// What a learner decided.
 struct Decided {
@@ -25,6 +25,7 @@ struct Decided {
     symmetries: Vec<Symmetry>,
     fits: Vec<FitLine>,
     curves: Vec<Curve>,
+    kept_cost: Option<Cost>,
     detectable: Option<f64>,
     seconds: f64,
 }
@@ -33,7 +34,7 @@ struct Decided {
 pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     let learner = learner(loaded)?;
     let prepared = loaded.prepare()?;
-    let store = Store::open(folder)?;
+    let store = Store::open(folder, &loaded.project)?;
     let decided = match learner {
         Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
         Learner::Screen => by_screen(loaded, &prepared, &store, how)?,
@@ -109,6 +110,7 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: records.iter().map(line).collect(),
         curves: sound().map(curve).collect(),
+        kept_cost: against_best(loaded, store, sound(), chosen, &saved)?,
         detectable: None,
         seconds: records.iter().map(|record| record.seconds).sum(),
         saved,
@@ -134,11 +136,35 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: lines(&record, answer),
         curves: vec![Curve { name: "the model, from fresh weights".into(), chosen: true, points: notes.curve.clone() }],
+        kept_cost: together(&record, answer),
         detectable: Some(record.detectable),
         seconds: record.seconds,
         saved,
         notes,
     })
+}
+
+/// What the chosen fit costs against the one with the best validation score.
+fn against_best<'a>(
+    loaded: &Loaded,
+    store: &Store<'_>,
+    records: impl Iterator<Item = &'a Record>,
+    chosen: &Record,
+    saved: &Saved,
+) -> Result<Option<Cost>> {
+    let best = records.max_by(|a, b| a.validation.accuracy.total_cmp(&b.validation.accuracy));
+    let Some(best) = best.filter(|best| best.config != chosen.config) else { return Ok(None) };
+    let Some((reference, _)) = store.load::<Notes>(&best.config)? else { return Ok(None) };
+    let table = &loaded.validation;
+    let of = |saved: &Saved| -> Result<_> { Ok(scored(table, &answers(&saved.whole()?, &table.inputs, &table.labels)?)) };
+    Ok(Some(Cost::between(&of(&reference)?, &of(saved)?)))
+}
+
+/// What a screen measured for everything that is kept together.
+fn together(record: &ScreenRecord, answer: &Answer) -> Option<Cost> {
+    let alone = record.evidence.iter().flat_map(|evidence| &evidence.trials);
+    let tried = alone.chain(&record.joints).filter(|trial| trial.imposed == answer.kept && !answer.kept.is_empty());
+    tried.map(|trial| trial.cost).min_by(|a, b| a.points.total_cmp(&b.points))
 }
 
 /// Why a candidate that fits alone was not kept.
@@ -202,6 +228,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         targets: prepared.targets,
         symmetries: decided.symmetries.clone(),
         exact_cost: decided.notes.exact_cost,
+        kept_cost: decided.kept_cost,
         detectable: decided.detectable,
         group: group(&loaded.groups, &kept),
         fits: decided.fits.clone(),

@@ -8,6 +8,8 @@ mod lattice;
 mod sections;
 mod style;
 
+use std::fmt::Write;
+
 use invar_algebra::Group;
 use invar_program::{Member, Saved, certify};
 
@@ -37,6 +39,7 @@ impl Proof {
             let words = match found.broken() {
                 Some(broken) => format!("operation {} ({}): {}", broken.op, broken.name, broken.reason),
                 None if found.generators.is_empty() => "it changes nothing".into(),
+                None if found.largest_difference() <= 0.0 => "weights that should be equal are equal to the last bit".into(),
                 None => {
                     format!("weights that should be equal differ by {:.0e} of the largest at most", found.largest_difference())
                 }
@@ -75,7 +78,7 @@ pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
 
 fn section(out: &mut String, id: &str, title: &str, content: &str) {
     if !content.is_empty() {
-        out.push_str(&format!("<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escape(title)));
+        let _ = write!(out, "<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escape(title));
     }
 }
 

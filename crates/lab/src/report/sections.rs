@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Proof, chart, section};
 use crate::diagram::escape;
-use crate::project::{Files, FitLine, Goal, PartScore, Picture, Run, Shown, Symmetry, Validation};
+use crate::project::{Files, FitLine, Goal, Learner, PartScore, Picture, Run, Shown, Symmetry, Validation};
 use crate::record::Metrics;
 use crate::screen::{Cost, Measure};
 
@@ -119,8 +119,15 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
             "A cost below {points:.1} points cannot be told from none with these examples."
         )),
     );
+    if let Some(cost) = run.kept_cost {
+        let reference = match run.learner {
+            Learner::Cgreg => "the best of the fits",
+            Learner::Screen => "the network with nothing imposed",
+        };
+        let _ = writeln!(content, "<p>All that is kept costs {} points together, against {reference}.</p>", interval(&cost));
+    }
     if let Some(cost) = run.exact_cost {
-        let _ = writeln!(content, "<p>Making what is kept exact cost {} points.</p>", interval(&cost));
+        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {} points.</p>", interval(&cost));
     }
     let group = &run.group;
     if run.kept().count() > 0 {
@@ -181,15 +188,20 @@ pub(super) fn scores(out: &mut String, run: &Run) {
         );
     }
     content.push_str("<h3>Consistency under the kept symmetries</h3>\n");
-    content.push_str(&match run.consistency {
+    let words = match run.consistency {
         Some(share) => format!(
-            "<p>{} of the validation examples are answered alike before and after a random kept transformation. This follows from \
-             what is kept and says nothing about whether the answers are right{}.</p>\n",
+            "{} of the validation examples are answered alike before and after a random kept transformation. This follows from what \
+             is kept and says nothing about whether the answers are right{}.",
             percent(share),
-            if run.examples[2] == 0 { "; it is not extrapolation, for which a test set of another environment is needed" } else { "" },
+            if run.examples[2] == 0 {
+                "; it is not extrapolation, for which a test set of another environment is needed"
+            } else {
+                ""
+            },
         ),
-        None => "<p>Nothing is kept, so there is nothing to be consistent under.</p>\n".into(),
-    });
+        None => "Nothing is kept, so there is nothing to be consistent under.".into(),
+    };
+    let _ = writeln!(content, "<p>{words}</p>");
     section(out, "scores", "How well it does", &content);
 }
 

@@ -45,6 +45,6 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 .shown.rows{display:block}
 pre{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:12px;overflow-x:auto;font-size:.85rem}
 @media(max-width:560px){main{padding:16px 12px 48px}h1{font-size:1.35rem}dl{grid-template-columns:1fr;gap:0}dd{margin:0 0 8px}
-.shown figure{width:calc(50% - 7px)}.shown img{width:100%;height:auto;aspect-ratio:1}th,td{padding-right:10px}}
+.shown{gap:10px}.shown figure{width:calc(33.3% - 7px)}.shown img{width:100%;height:auto;aspect-ratio:1}th,td{padding-right:10px}}
 @media print{.scroll-x{overflow:visible}}
 ";

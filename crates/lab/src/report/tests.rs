@@ -61,6 +61,7 @@ fn run() -> Run {
         targets: None,
         symmetries: vec![symmetry("turn", false), symmetry("flip(1)", true)],
         exact_cost: Some(Cost { points: 0.0, interval: [-1.0, 1.0], p: 1.0, discordant: None }),
+        kept_cost: Some(cost),
         detectable: None,
         group: KeptGroupFacts { order: Some("2".into()), normal: false, witness: Some("turn moves \"x\" out of it".into()) },
         fits: vec![

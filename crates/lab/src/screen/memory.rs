@@ -105,16 +105,12 @@ impl ModuleMapper for Writer<'_> {
         let found = self.bundle.tensors.get(&name(self.next));
         self.next += 1;
         let dims = param.dims();
-        match found.filter(|tensor| tensor.shape == dims) {
-            Some(tensor) => {
-                let values = tensor.values.clone();
-                param.map(|old| Tensor::from_data(TensorData::new(values, dims), &old.device()))
-            }
-            None => {
-                self.sound = false;
-                param
-            }
-        }
+        let Some(tensor) = found.filter(|tensor| tensor.shape == dims) else {
+            self.sound = false;
+            return param;
+        };
+        let values = tensor.values.clone();
+        param.map(|old| Tensor::from_data(TensorData::new(values, dims), &old.device()))
     }
 }
 

@@ -115,7 +115,7 @@ impl Activation {
 }
 
 /// The error function, by its Taylor series, to some 1e-9: more than single precision needs.
-fn erf(x: f64) -> f64 {
+pub(crate) fn erf(x: f64) -> f64 {
     if x.abs() > 4.0 {
         return x.signum();
     }

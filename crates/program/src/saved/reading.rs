@@ -39,26 +39,29 @@ impl Reading {
             ..source
         })
     }
+
+    /// Reads examples of this shape, and refuses others. Axes of size 1 may be missing, and an example may be one long row.
+    pub fn read(&self, sides: &[usize], path: &Path, limits: Limits) -> Result<Table> {
+        let table = self.source(path)?.load(limits)?;
+        let long = |shape: &[usize]| shape.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
+        let flat = table.shape.len() == 1 && table.width() == sides.iter().product::<usize>();
+        if long(&table.shape) == long(sides) || flat {
+            return Ok(Table { shape: sides.to_vec(), ..table });
+        }
+        let problem =
+            format!("the shape of an example: expected {}, which the model takes, got {}", dims(sides), dims(&table.shape));
+        Err(Error::model(&table.source, problem))
+    }
 }
 
 impl Saved {
-    /// Reads examples for this model, and refuses those of another shape. Axes of size 1 may be missing, and an example may be
-    /// one long row.
+    /// Reads examples for this model: see [`Reading::read`].
     pub fn read(&self, path: &Path, limits: Limits) -> Result<Table> {
         self.read_as(&self.reading, path, limits)
     }
 
     /// The same, told how.
     pub fn read_as(&self, reading: &Reading, path: &Path, limits: Limits) -> Result<Table> {
-        let table = reading.source(path)?.load(limits)?;
-        let sides = self.program.input.sides();
-        let long = |shape: &[usize]| shape.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
-        let flat = table.shape.len() == 1 && table.width() == sides.iter().product::<usize>();
-        if long(&table.shape) == long(&sides) || flat {
-            return Ok(Table { shape: sides, ..table });
-        }
-        let problem =
-            format!("the shape of an example: expected {}, which the model takes, got {}", dims(&sides), dims(&table.shape));
-        Err(Error::model(&table.source, problem))
+        reading.read(&self.program.input.sides(), path, limits)
     }
 }

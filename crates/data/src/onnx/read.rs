@@ -1,0 +1,282 @@
+//! ONNX files of others: nodes and constants, as they stand there.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use super::wire::{Field, Fields};
+use crate::assemble::volume;
+use crate::error::{Error, Result, dims, origin, quote};
+use crate::limits::{Budget, Limits, open};
+
+/// A model that was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Model {
+    /// What it computes, in an order in which it can be computed.
+    pub nodes: Vec<Node>,
+    /// Its constants, by name.
+    pub constants: BTreeMap<String, Constant>,
+    /// Its inputs that are not constants.
+    pub inputs: Vec<Port>,
+    /// The names of its outputs.
+    pub outputs: Vec<String>,
+}
+
+/// An input.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// Whether it takes whole numbers.
+    pub integers: bool,
+}
+
+/// One operator.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Node {
+    /// Such as `Conv`.
+    pub operator: String,
+    /// What it takes; an empty name stands for an input that is left out.
+    pub inputs: Vec<String>,
+    /// What it makes.
+    pub outputs: Vec<String>,
+    /// Its settings.
+    pub attributes: BTreeMap<String, Attribute>,
+}
+
+/// A setting of an operator.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attribute {
+    /// A fraction.
+    Float(f32),
+    /// A whole number.
+    Integer(i64),
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// A text.
+    Text(String),
+    /// A tensor.
+    Tensor(Constant),
+    /// Something else.
+    Other,
+}
+
+/// A constant tensor, the last axis fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Constant {
+    /// 32-bit floating point.
+    Floats(Vec<usize>, Vec<f32>),
+    /// Whole numbers, 32-bit ones widened.
+    Integers(Vec<usize>, Vec<i64>),
+}
+
+impl Model {
+    /// Reads a file, within the limits.
+    pub fn load(path: &Path, limits: Limits) -> Result<Self> {
+        let origin = origin(path);
+        let mut budget = Budget::new(limits);
+        let (file, length) = open(path, &budget)?;
+        // The file, and numbers that may take eight bytes where the file has one.
+        budget.take(&origin, "the file and its tensors", usize::try_from(length).unwrap_or(usize::MAX), 9)?;
+        let mut bytes = Vec::new();
+        file.take(length).read_to_end(&mut bytes).map_err(Error::io(&origin, "read it"))?;
+        Self::decode(&origin, &bytes)
+    }
+
+    pub(crate) fn decode(origin: &str, bytes: &[u8]) -> Result<Self> {
+        let damaged = |got: &str| Error::malformed(origin, "the model", "an ONNX file", got);
+        let mut model = Self::default();
+        let mut found = false;
+        for field in Fields(bytes) {
+            if let (7, graph) = field.map_err(damaged)? {
+                found = true;
+                model.graph(graph.bytes().map_err(damaged)?).map_err(|problem| damaged(&problem))?;
+            }
+        }
+        if !found || model.outputs.is_empty() {
+            return Err(damaged("one without a graph"));
+        }
+        let constants = &model.constants;
+        model.inputs.retain(|port| !constants.contains_key(&port.name));
+        Ok(model)
+    }
+
+    fn graph(&mut self, bytes: &[u8]) -> std::result::Result<(), String> {
+        for field in Fields(bytes) {
+            let (number, field) = field?;
+            match number {
+                1 => self.nodes.push(Node::of(field.bytes()?)?),
+                5 => {
+                    let (name, constant) = constant(field.bytes()?)?;
+                    self.constants.insert(name, constant);
+                }
+                11 => self.inputs.push(Port::of(field.bytes()?)?),
+                12 => self.outputs.push(Port::of(field.bytes()?)?.name),
+                15 => return Err("sparse tensors, which are not read here".into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Port {
+    fn of(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let mut port = Self::default();
+        for field in Fields(bytes) {
+            match field? {
+                (1, text) => port.name = text.text()?,
+                (2, kind) => port.integers = matches!(element(kind.bytes()?)?, 6 | 7),
+                _ => {}
+            }
+        }
+        if port.name.is_empty() { Err("an input or output without a name".into()) } else { Ok(port) }
+    }
+}
+
+/// The number of the type of a tensor's entries: the first field of the first field of a type.
+fn element(bytes: &[u8]) -> std::result::Result<i64, String> {
+    for field in Fields(bytes) {
+        if let (1, tensor) = field? {
+            for field in Fields(tensor.bytes()?) {
+                if let (1, number) = field? {
+                    return Ok(number.number()?);
+                }
+            }
+        }
+    }
+    Ok(0)
+}
+
+impl Node {
+    fn of(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let mut node = Self::default();
+        for field in Fields(bytes) {
+            let (number, field) = field?;
+            match number {
+                1 => node.inputs.push(field.text()?),
+                2 => node.outputs.push(field.text()?),
+                4 => node.operator = field.text()?,
+                5 => {
+                    let (name, attribute) = Attribute::of(field.bytes()?)?;
+                    node.attributes.insert(name, attribute);
+                }
+                _ => {}
+            }
+        }
+        Ok(node)
+    }
+}
+
+impl Attribute {
+    fn of(bytes: &[u8]) -> std::result::Result<(String, Self), String> {
+        let (mut name, mut attribute, mut integers) = (String::new(), Self::Other, Vec::new());
+        for field in Fields(bytes) {
+            let (number, field) = field?;
+            match (number, field) {
+                (1, field) => name = field.text()?,
+                (2, Field::Float(value)) => attribute = Self::Float(value),
+                (3, field) => attribute = Self::Integer(field.number()?),
+                (4, field) => attribute = Self::Text(field.text()?),
+                (5, field) => attribute = Self::Tensor(constant(field.bytes()?)?.1),
+                (8, field) => field.numbers(&mut integers)?,
+                _ => {}
+            }
+        }
+        if !integers.is_empty() {
+            attribute = Self::Integers(integers);
+        }
+        Ok((name, attribute))
+    }
+}
+
+/// A tensor with its name.
+fn constant(bytes: &[u8]) -> std::result::Result<(String, Constant), String> {
+    let (mut name, mut kind, mut shape) = (String::new(), 0, Vec::new());
+    let (mut floats, mut integers, mut raw) = (Vec::new(), Vec::new(), None);
+    for field in Fields(bytes) {
+        let (number, field) = field?;
+        match number {
+            1 => field.numbers(&mut shape)?,
+            2 => kind = field.number()?,
+            4 => field.floats(&mut floats)?,
+            5 | 7 => field.numbers(&mut integers)?,
+            8 => name = field.text()?,
+            9 => raw = Some(field.bytes()?),
+            14 if field.number()? != 0 => return Err(format!("tensor {} in another file", quote(&name))),
+            _ => {}
+        }
+    }
+    let shape = shape.iter().map(|&side| usize::try_from(side).ok()).collect::<Option<Vec<usize>>>();
+    let shape = shape.ok_or_else(|| format!("tensor {} with a negative side", quote(&name)))?;
+    if let Some(raw) = raw {
+        match kind {
+            1 => floats = raw.as_chunks::<4>().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect(),
+            6 => integers = raw.as_chunks::<4>().0.iter().map(|chunk| i64::from(i32::from_le_bytes(*chunk))).collect(),
+            _ => integers = raw.as_chunks::<8>().0.iter().map(|chunk| i64::from_le_bytes(*chunk)).collect(),
+        }
+    }
+    let count = match kind {
+        1 => floats.len(),
+        6 | 7 => integers.len(),
+        other => return Err(format!("tensor {} of type {other}; read here are 32-bit floats and whole numbers", quote(&name))),
+    };
+    if volume(&shape) != Some(count) {
+        return Err(format!("tensor {} of shape {} with {count} values", quote(&name), dims(&shape)));
+    }
+    Ok((name, if kind == 1 { Constant::Floats(shape, floats) } else { Constant::Integers(shape, integers) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dim, Gemm, Graph, Keep, Kind};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file() -> Vec<u8> {
+        let mut graph = Graph::new("g");
+        let x = graph.input("x", Kind::Float, &[Dim::Batch, Dim::Fixed(2), Dim::Fixed(2)]).unwrap();
+        let w = graph.floats("w", &[1, 2], &[1.5, -2.0]).unwrap();
+        let y = graph.reduce_sum(x, &[2], Keep::Nothing).unwrap();
+        let y = graph.gemm(y, w, None, Gemm::Transposed).unwrap();
+        graph.output("y", y).unwrap();
+        graph.encode().unwrap()
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let model = Model::decode("m", &file()).unwrap();
+        assert_eq!(model.inputs, [Port { name: "x".into(), integers: false }]);
+        assert_eq!(model.outputs, ["y"]);
+        assert_eq!(model.constants["w"], Constant::Floats(vec![1, 2], vec![1.5, -2.0]));
+        let operators: Vec<&str> = model.nodes.iter().map(|node| node.operator.as_str()).collect();
+        assert_eq!(operators, ["ReduceSum", "Gemm"]);
+        assert_eq!(model.nodes[1].attributes["transB"], Attribute::Integer(1));
+        assert_eq!(model.constants[&model.nodes[0].inputs[1]], Constant::Integers(vec![1], vec![2]));
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for bytes in [&b""[..], b"something else", &[0x3a, 0x00]] {
+            assert!(matches!(Model::decode("m", bytes), Err(Error::Malformed { .. })), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Damage is an error or another model, never a panic.
+        #[test]
+        fn damage_never_panics(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<Option<prop::sample::Index>>()) {
+            let mut bytes = file();
+            for (place, value) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = value;
+            }
+            if let Some(cut) = cut {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            let _ = Model::decode("m", &bytes);
+        }
+    }
+}

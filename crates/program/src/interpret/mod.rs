@@ -1,0 +1,197 @@
+//! ONNX models of others, run one example at a time: enough to measure whether they are invariant.
+//!
+//! It knows the common operators of feedforward and convolutional networks, and names the first that it does not know. It is
+//! written to be right, not fast; for predictions there are runtimes.
+
+mod array;
+mod axes;
+mod images;
+mod numbers;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use invar_data::Limits;
+use invar_data::onnx::{Attribute, Constant, Model, Node};
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use array::Array;
+
+/// Operators that are known.
+const KNOWN: &str = "Abs Add AveragePool BatchNormalization Cast Clip Concat Constant Conv Div Dropout Erf Exp Flatten Gather \
+    Gemm GlobalAveragePool GlobalMaxPool Identity LeakyRelu MatMul MaxPool Mul Neg ReduceMax ReduceMean ReduceSum Relu Reshape \
+    Shape Sigmoid Softmax Sqrt Squeeze Sub Tanh Transpose Unsqueeze";
+
+/// An ONNX file of one input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interpreter {
+    origin: String,
+    model: Model,
+}
+
+/// What is wrong with a node.
+type Step<T> = std::result::Result<T, String>;
+
+impl Interpreter {
+    /// Reads a file and refuses operators that are not known, before anything is computed.
+    pub fn load(path: &Path, limits: Limits) -> Result<Self> {
+        Self::new(&path.display().to_string(), Model::load(path, limits)?)
+    }
+
+    fn new(origin: &str, model: Model) -> Result<Self> {
+        if let Some(node) = model.nodes.iter().find(|node| !KNOWN.split_whitespace().any(|known| known == node.operator)) {
+            let problem = format!("the operator `{}` is not known here; known are {KNOWN}", node.operator);
+            return Err(Error::model(origin, problem));
+        }
+        if model.inputs.len() != 1 {
+            return Err(Error::model(origin, format!("expected a model of one input, got {}", model.inputs.len())));
+        }
+        Ok(Self { origin: origin.to_owned(), model })
+    }
+
+    /// Whether the input is whole numbers.
+    pub fn takes_integers(&self) -> bool {
+        self.model.inputs[0].integers
+    }
+
+    /// The first output for examples of this shape that lie one after the other.
+    pub fn run(&self, sides: &[usize], examples: &[f32]) -> Result<Vec<f32>> {
+        let width: usize = sides.iter().product();
+        if width == 0 || !examples.len().is_multiple_of(width) {
+            return Err(Error::misfit("entries of the examples", format!("a multiple of {width}"), examples.len()));
+        }
+        let shape: Vec<usize> = std::iter::once(1).chain(sides.iter().copied()).collect();
+        let answers = examples.par_chunks(width).map(|example| self.one(&shape, example)).collect::<Result<Vec<_>>>()?;
+        Ok(answers.concat())
+    }
+
+    fn one(&self, shape: &[usize], example: &[f32]) -> Result<Vec<f32>> {
+        let wrong = |problem: String| Error::model(&self.origin, problem);
+        let input = &self.model.inputs[0];
+        let x = if input.integers {
+            Array::integers(shape, example.iter().map(|&value| value as i64).collect())
+        } else {
+            Array::floats(shape, example.to_vec())
+        };
+        let mut values: BTreeMap<&str, Array> = BTreeMap::from([(input.name.as_str(), x.map_err(wrong)?)]);
+        for (index, node) in self.model.nodes.iter().enumerate() {
+            let failed = |problem: String| wrong(format!("node {index} ({}): {problem}", node.operator));
+            let made = self.node(node, &values).map_err(failed)?;
+            let name = node.outputs.first().ok_or_else(|| failed("it has no output".into()))?;
+            values.insert(name, made);
+        }
+        let name = self.model.outputs[0].as_str();
+        let output = values.get(name).ok_or_else(|| wrong(format!("nothing computes the output `{name}`")))?;
+        Ok(output.as_floats().map_err(wrong)?.to_vec())
+    }
+
+    /// What a node takes; those left out are missing.
+    fn arguments<'a>(&'a self, node: &Node, values: &'a BTreeMap<&str, Array>) -> Step<Vec<Option<Cow<'a, Array>>>> {
+        let find = |name: &String| {
+            if name.is_empty() {
+                return Ok(None);
+            }
+            if let Some(value) = values.get(name.as_str()) {
+                return Ok(Some(Cow::Borrowed(value)));
+            }
+            match self.model.constants.get(name) {
+                Some(constant) => Ok(Some(Cow::Owned(Array::of(constant)?))),
+                None => Err(format!("nothing computes `{name}`")),
+            }
+        };
+        node.inputs.iter().map(find).collect()
+    }
+
+    fn node(&self, node: &Node, values: &BTreeMap<&str, Array>) -> Step<Array> {
+        let arguments = self.arguments(node, values)?;
+        let taken = Taken { node, arguments: &arguments };
+        match node.operator.as_str() {
+            "Conv" => images::conv(&taken),
+            "MaxPool" => images::pool(&taken, images::Pool::Largest),
+            "AveragePool" => images::pool(&taken, images::Pool::Mean),
+            "GlobalMaxPool" => images::global(&taken, images::Pool::Largest),
+            "GlobalAveragePool" => images::global(&taken, images::Pool::Mean),
+            "BatchNormalization" => images::batch_norm(&taken),
+            "Gemm" => numbers::gemm(&taken),
+            "MatMul" => numbers::matmul(taken.array(0)?, taken.array(1)?),
+            "Add" | "Sub" | "Mul" | "Div" => numbers::pair(&taken),
+            "Abs" | "Cast" | "Clip" | "Dropout" | "Erf" | "Exp" | "Identity" | "LeakyRelu" | "Neg" | "Relu" | "Sigmoid"
+            | "Sqrt" | "Tanh" => numbers::single(&taken),
+            "Softmax" => numbers::softmax(&taken),
+            "Constant" => match node.attributes.get("value") {
+                Some(Attribute::Tensor(constant)) => Array::of(constant),
+                _ => Err("expected a tensor as its value".into()),
+            },
+            "ReduceMax" | "ReduceMean" | "ReduceSum" => axes::reduce(&taken),
+            "Concat" => axes::concat(&taken),
+            "Flatten" => axes::flatten(&taken),
+            "Gather" => axes::gather(&taken),
+            "Reshape" => axes::reshape(&taken),
+            "Shape" => {
+                let shape = &taken.array(0)?.shape;
+                Array::integers(&[shape.len()], shape.iter().map(|&side| side as i64).collect())
+            }
+            "Squeeze" => axes::squeeze(&taken),
+            "Transpose" => axes::transpose(&taken),
+            "Unsqueeze" => axes::unsqueeze(&taken),
+            other => Err(format!("the operator `{other}` is not known here")),
+        }
+    }
+}
+
+/// A node with what it takes.
+struct Taken<'a> {
+    node: &'a Node,
+    arguments: &'a [Option<Cow<'a, Array>>],
+}
+
+impl Taken<'_> {
+    fn array(&self, index: usize) -> Step<&Array> {
+        self.optional(index).ok_or_else(|| format!("input {index} is missing"))
+    }
+
+    fn optional(&self, index: usize) -> Option<&Array> {
+        self.arguments.get(index)?.as_deref()
+    }
+
+    fn integer(&self, name: &str, default: i64) -> i64 {
+        if let Some(Attribute::Integer(value)) = self.node.attributes.get(name) { *value } else { default }
+    }
+
+    fn float(&self, name: &str, default: f32) -> f32 {
+        if let Some(Attribute::Float(value)) = self.node.attributes.get(name) { *value } else { default }
+    }
+
+    fn integers(&self, name: &str) -> Option<&[i64]> {
+        if let Some(Attribute::Integers(values)) = self.node.attributes.get(name) { Some(values) } else { None }
+    }
+
+    /// Axes as an attribute, or since later versions as an input.
+    fn axes(&self) -> Step<Option<Vec<i64>>> {
+        match (self.integers("axes"), self.optional(1)) {
+            (Some(axes), _) => Ok(Some(axes.to_vec())),
+            (None, Some(axes)) => Ok(Some(axes.as_integers()?.to_vec())),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// An axis counted from the front, negative ones from the back.
+    fn axis(axis: i64, count: usize) -> Step<usize> {
+        let front = if axis < 0 { axis + count as i64 } else { axis };
+        usize::try_from(front).ok().filter(|&axis| axis < count).ok_or_else(|| format!("there is no axis {axis} among {count}"))
+    }
+}
+
+impl Array {
+    fn of(constant: &Constant) -> Step<Self> {
+        match constant {
+            Constant::Floats(shape, values) => Self::floats(shape, values.clone()),
+            Constant::Integers(shape, values) => Self::integers(shape, values.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+use super::*;
+use crate::certify::numeric::random;
+use crate::testing::{numbers, tensor};
+use crate::{Activation, Input, Op, Pooling, Program, Tensor};
+use invar_data::onnx::Port;
+use proptest::prelude::*;
+
+fn floats(shape: &[usize], values: &[f32]) -> Constant {
+    Constant::Floats(shape.to_vec(), values.to_vec())
+}
+
+fn integers(values: &[i64]) -> Constant {
+    Constant::Integers(vec![values.len()], values.to_vec())
+}
+
+/// A model of one node on `x` and constants.
+fn model(operator: &str, constants: &[Constant], attributes: &[(&str, Attribute)]) -> Model {
+    let names: Vec<String> = (0..constants.len()).map(|i| format!("c{i}")).collect();
+    let node = Node {
+        operator: operator.into(),
+        inputs: std::iter::once("x".to_owned()).chain(names.clone()).collect(),
+        outputs: vec!["y".into()],
+        attributes: attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+    };
+    Model {
+        nodes: vec![node],
+        constants: names.into_iter().zip(constants.iter().cloned()).collect(),
+        inputs: vec![Port { name: "x".into(), integers: false }],
+        outputs: vec!["y".into()],
+    }
+}
+
+fn run(shape: &[usize], x: &[f32], operator: &str, constants: &[Constant], attributes: &[(&str, Attribute)]) -> Vec<f32> {
+    Interpreter::new("m", model(operator, constants, attributes)).unwrap().run(shape, x).unwrap()
+}
+
+fn list(values: &[i64]) -> Attribute {
+    Attribute::Integers(values.to_vec())
+}
+
+/// The program written as ONNX, read again and run, answers as the program does.
+fn agrees(program: &Program) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.onnx");
+    crate::export::graph(program, true).unwrap().write(&path).unwrap();
+    let read = Interpreter::load(&path, Limits::new(1 << 24)).unwrap();
+    let x = random(&program.input, 3, 1);
+    let (expected, got) = (program.run(&x).unwrap(), read.run(&program.input.sides(), &x).unwrap());
+    let size = expected.iter().fold(0.0f32, |size, y| size.max(y.abs()));
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(&expected) {
+        assert!((got - expected).abs() <= 1e-5 * size, "{got} {expected}");
+    }
+}
+
+#[test]
+fn exported_programs_come_back() {
+    let mut seed = 1;
+    let mut drawn = |shape: &[usize]| tensor(shape, &numbers(&mut seed, shape.iter().product()));
+    let positive = |n: usize| Tensor::vector(vec![0.5; n]);
+    let images = vec![
+        Op::Normalise { mean: drawn(&[2]), scale: positive(2) },
+        Op::Conv { filters: drawn(&[6, 2, 3, 3]), bias: Some(drawn(&[6])) },
+        Op::BatchNorm { gamma: drawn(&[6]), beta: drawn(&[6]), mean: drawn(&[6]), variance: positive(6), epsilon: 1e-3 },
+        Op::GroupMax { size: 2 },
+        Op::MaxPool { window: [3, 2], stride: [2, 2] },
+        Op::PoolSpace { pooling: Pooling::Mean },
+        Op::Linear { weight: drawn(&[4, 3]), bias: Some(drawn(&[4])) },
+    ];
+    agrees(&Program::new(Input::Images { channels: 2, height: 7, width: 6 }, images).unwrap());
+    let mut tokens =
+        vec![Op::Gather { table: drawn(&[5, 4]) }, Op::Transpose { order: vec![1, 0] }, Op::Reshape { shape: vec![12] }];
+    for activation in [Activation::Gelu, Activation::Tanh, Activation::LeakyRelu, Activation::Sigmoid, Activation::Relu] {
+        tokens.extend([Op::Linear { weight: drawn(&[12, 12]), bias: None }, Op::Activate { activation }]);
+    }
+    agrees(&Program::new(Input::Tokens { length: 3, vocabulary: 5 }, tokens).unwrap());
+    let inner = vec![
+        Op::Conv { filters: drawn(&[3, 1, 3, 3]), bias: None },
+        Op::PoolSpace { pooling: Pooling::Sum },
+        Op::Linear { weight: drawn(&[2, 3]), bias: Some(drawn(&[2])) },
+    ];
+    let views = tensor(&[2, 4], &[0.0, 1.0, 2.0, 3.0, 1.0, 0.0, 3.0, 2.0]);
+    let ops = vec![Op::Orbit { views, ops: inner }, Op::Reshape { shape: vec![4] }];
+    agrees(&Program::new(Input::Images { channels: 1, height: 2, width: 2 }, ops).unwrap());
+    let sums = vec![Op::SumChannels, Op::Reshape { shape: vec![9] }];
+    agrees(&Program::new(Input::Images { channels: 4, height: 3, width: 3 }, sums).unwrap());
+}
+
+#[test]
+fn operators_that_exports_do_not_use() {
+    let x: Vec<f32> = (0..8).map(|i| i as f32).collect();
+    // Strides, padding on one side, groups.
+    let conv = [("strides", list(&[1, 2])), ("pads", list(&[0, 1, 0, 0])), ("group", Attribute::Integer(2))];
+    let filters = floats(&[2, 1, 1, 2], &[1.0, 10.0, 1.0, 0.0]);
+    assert_eq!(run(&[2, 1, 4], &x, "Conv", &[filters], &conv), [0.0, 21.0, 0.0, 5.0]);
+    let window = [("kernel_shape", list(&[2, 2])), ("pads", list(&[1, 1, 0, 0])), ("strides", list(&[2, 2]))];
+    assert_eq!(run(&[1, 2, 4], &x, "AveragePool", &[], &window)[..2], [0.0, 1.5]);
+    let whole = [&window[..], &[("count_include_pad", Attribute::Integer(1))]].concat();
+    assert_eq!(run(&[1, 2, 4], &x, "AveragePool", &[], &whole)[1], 0.75);
+    assert_eq!(run(&[2, 2, 2], &x, "GlobalAveragePool", &[], &[]), [1.5, 5.5]);
+    assert_eq!(run(&[2, 2, 2], &x, "GlobalMaxPool", &[], &[]), [3.0, 7.0]);
+    assert_eq!(run(&[2, 4], &x, "Sub", &[floats(&[4], &[0.0, 1.0, 2.0, 3.0])], &[]), [0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0]);
+    assert_eq!(run(&[4, 2], &x, "Div", &[floats(&[], &[2.0])], &[])[3], 1.5);
+    assert_eq!(run(&[8], &x, "Clip", &[floats(&[], &[2.0]), floats(&[], &[3.0])], &[])[..5], [2.0, 2.0, 2.0, 3.0, 3.0]);
+    let twice = run(&[2, 2], &x[..4], "Concat", &[floats(&[1, 2, 1], &[8.0, 9.0])], &[("axis", Attribute::Integer(2))]);
+    assert_eq!(twice, [0.0, 1.0, 8.0, 2.0, 3.0, 9.0]);
+    assert_eq!(run(&[2, 4], &x, "ReduceMean", &[], &[("axes", list(&[-1])), ("keepdims", Attribute::Integer(0))]), [1.5, 5.5]);
+    assert_eq!(run(&[2, 4], &x, "Reshape", &[integers(&[0, -1, 2])], &[]), x);
+    assert_eq!(run(&[2, 4], &x, "Flatten", &[], &[("axis", Attribute::Integer(0))]), x);
+    assert_eq!(run(&[1, 8], &x, "Squeeze", &[], &[]), x);
+    assert_eq!(run(&[8], &x, "Unsqueeze", &[integers(&[1])], &[]), x);
+    let gemm = [("alpha", Attribute::Float(2.0)), ("beta", Attribute::Float(0.5))];
+    assert_eq!(run(&[2], &x[..2], "Gemm", &[floats(&[2, 1], &[1.0, 3.0]), floats(&[1], &[4.0])], &gemm), [8.0]);
+}
+
+#[test]
+fn what_is_not_known_is_named() {
+    let error = Interpreter::new("m.onnx", model("Einsum", &[], &[])).unwrap_err().to_string();
+    assert!(error.starts_with("m.onnx: the operator `Einsum` is not known here; known are Abs Add"), "{error}");
+    let mut two = model("Relu", &[], &[]);
+    two.inputs.push(Port { name: "z".into(), integers: false });
+    assert!(Interpreter::new("m", two).unwrap_err().to_string().contains("expected a model of one input, got 2"));
+    let refused = |operator, constants: &[Constant], attributes: &[(&str, Attribute)]| {
+        let read = Interpreter::new("m", model(operator, constants, attributes)).unwrap();
+        read.run(&[1, 4, 4], &[0.0; 16]).unwrap_err().to_string()
+    };
+    let dilated = refused("MaxPool", &[], &[("kernel_shape", list(&[2, 2])), ("dilations", list(&[2, 2]))]);
+    assert_eq!(dilated, "m: node 0 (MaxPool): dilations are not known here");
+    assert!(refused("Conv", &[floats(&[1, 2, 1, 1], &[0.0; 2])], &[]).contains("filters 1x2x1x1 in 1 groups do not fit 1x1x4x4"));
+    assert!(refused("Add", &[floats(&[3], &[0.0; 3])], &[]).contains("shapes 1x1x4x4 and 3 do not fit"));
+    assert!(refused("Reshape", &[integers(&[7])], &[]).contains("expected 7 entries"));
+    assert!(refused("MaxPool", &[], &[("kernel_shape", list(&[9, 1]))]).contains("a window of 9 does not fit a side of 4"));
+    let huge = [("kernel_shape", list(&[1, 1])), ("pads", list(&[0, 0, 1 << 19, 1 << 19]))];
+    assert!(refused("AveragePool", &[], &huge).contains("is too large"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a file says, there is an answer or an error.
+    #[test]
+    fn no_node_panics(
+        operator in prop::sample::select(KNOWN.split_whitespace().collect::<Vec<_>>()),
+        sides in prop::collection::vec(0usize..4, 0..4),
+        numbers in prop::collection::vec(-3i64..6, 0..5),
+        axes in prop::collection::vec(-4i64..5, 0..4),
+        kernel in prop::collection::vec(-1i64..4, 0..4),
+        integer in -5i64..6,
+        kinds in any::<[bool; 2]>(),
+    ) {
+        let count: usize = sides.iter().product();
+        let constant = |integers: bool| {
+            if integers {
+                Constant::Integers(vec![numbers.len()], numbers.clone())
+            } else {
+                Constant::Floats(sides.clone(), vec![0.5; count])
+            }
+        };
+        let attributes = [
+            ("axes", list(&axes)), ("perm", list(&axes)), ("kernel_shape", list(&kernel)), ("strides", list(&kernel)),
+            ("pads", list(&axes)), ("axis", Attribute::Integer(integer)), ("group", Attribute::Integer(integer)),
+            ("to", Attribute::Integer(integer)), ("keepdims", Attribute::Integer(integer & 1)),
+        ];
+        for some in [&attributes[..], &attributes[2..], &attributes[5..], &[]] {
+            let model = model(operator, &kinds.map(constant), some);
+            for shape in [&[1usize, 3, 3][..], &[2, 2], &[4], &[]] {
+                let x = vec![0.5; shape.iter().product()];
+                let _ = Interpreter::new("m", model.clone()).unwrap().run(shape, &x);
+            }
+        }
+    }
+}
