@@ -115,13 +115,12 @@ pub(crate) struct CertifyArgs {
 #[command(
     after_help = "Examples:\n  invar export model.invar --onnx model.onnx\n  invar export model.invar --safetensors weights.safetensors"
 )]
-#[group(id = "target", required = true, multiple = true, args = ["onnx", "safetensors"])]
 pub(crate) struct ExportArgs {
     /// The model, as `invar train` wrote it.
     pub(crate) model: PathBuf,
 
     /// Write ONNX: ordinary nodes, operators of version 17, normalisation included.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", required_unless_present = "safetensors")]
     pub(crate) onnx: Option<PathBuf>,
 
     /// Write the weights alone.

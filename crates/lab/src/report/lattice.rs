@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 
-use invar_algebra::{Action, Group, GroupSet, Lattice, Options, Permutation, Shape, candidates};
+use invar_algebra::{Action, Group, GroupSet, Lattice, Mode, Options, Permutation, Shape, candidates};
 use invar_nn::Elements;
 
 use crate::diagram::{self, DiagramOptions, escape};
 use crate::error::Result;
 use crate::project::{Architecture, Run};
+
+/// Most closed sets of candidates that are all visited.
+const MAX_SETS: usize = 600;
 
 /// One for each place where the network decides.
 pub(super) fn figures(run: &Run) -> Result<String> {
@@ -43,12 +46,19 @@ fn figure(out: &mut String, run: &Run, words: &str, acting: Vec<(usize, Group)>)
         return Ok(());
     }
     let (numbers, groups): (Vec<usize>, Vec<Group>) = acting.into_iter().unzip();
-    let lattice = Lattice::new(groups, &Options::default())?;
+    // Every subspace, so that those with what is kept span all that the model uses; of long lists the independent ones alone.
+    let complete = Options { mode: Mode::Complete, cap: MAX_SETS, ..Options::default() };
+    let (lattice, all) = match Lattice::new(groups.clone(), &complete) {
+        Err(invar_algebra::Error::TooManySets { .. }) => (Lattice::new(groups, &Options::default())?, false),
+        lattice => (lattice?, true),
+    };
     let kept: GroupSet = (0..numbers.len()).filter(|&k| run.symmetries.get(numbers[k]).is_some_and(|s| s.kept)).collect();
     let marked = if kept.is_empty() {
         "Nothing is kept here: all of them may be used."
+    } else if all {
+        "Outlined: invariant to everything that is kept; together they are all that the model uses. Faded: given up."
     } else {
-        "Outlined: invariant to everything that is kept, which is all the model uses. Faded: not used."
+        "There are too many to draw, so these are independent ones. Outlined: invariant to everything that is kept."
     };
     let options = DiagramOptions { kept: Some(kept), max_nodes: 120, max_marks: 6000, ..DiagramOptions::default() };
     let _ = write!(out, "<p>{} {marked}</p>\n{}", escape(words), diagram::figure(&lattice, &options));

@@ -17,7 +17,7 @@ th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--borde
 th{font-weight:600}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.words{min-width:14em;overflow-wrap:anywhere}
-td.name{overflow-wrap:anywhere;min-width:6em}
+td.name{overflow-wrap:break-word;min-width:9.5em}
 tr.chosen td{font-weight:600}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:0}
 dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
