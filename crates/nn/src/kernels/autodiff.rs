@@ -32,7 +32,7 @@ impl<B: Operations + Gradients, C: CheckpointStrategy> Operations for Autodiff<B
         settings: NormSettings,
     ) -> FloatTensor<Self> {
         let prep = Normalise(settings).prepare::<C>([x.node(), gamma.node(), beta.node()]).compute_bound().stateful();
-        let state = [x, gamma, beta, moments].map(|tensor| tensor.into_primitive());
+        let state = [x, gamma, beta, moments].map(FloatTensor::<Self>::into_primitive);
         match prep {
             OpsKind::Tracked(prep) => {
                 let [x, gamma, beta, moments] = state.clone();

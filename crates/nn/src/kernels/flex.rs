@@ -44,7 +44,9 @@ impl Operations for Flex {
         let shape = pool_shape(batch, [height, width], channels);
         let mut y = stale(shape.output_len());
         with_workspace(|workspace| pool::forward(&shape, entries(&x), &mut y, workspace));
-        y.iter_mut().for_each(|y| *y *= factor);
+        for y in &mut y {
+            *y *= factor;
+        }
         tensor(y, [batch, channels])
     }
 

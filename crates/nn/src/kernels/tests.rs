@@ -27,17 +27,14 @@ fn gap<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
 /// Sums are long: a thousand terms lose three digits of seven.
 const CLOSE: f32 = 2e-4;
 
+/// A function of images and vectors.
+type Function<'a, const D: usize> = &'a dyn Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>;
+
 /// Outputs and all gradients of a function agree with those of another.
-fn agree<const D: usize>(
-    inputs: &[Tensor<4>],
-    vectors: &[Tensor<1>],
-    one: impl Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>,
-    other: impl Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>,
-) {
+fn agree<const D: usize>(inputs: &[Tensor<4>], vectors: &[Tensor<1>], one: Function<'_, D>, other: Function<'_, D>) {
     let device = Device::flex().autodiff();
     let mut seen: Vec<(Tensor<D>, Vec<Tensor<4>>, Vec<Tensor<1>>)> = Vec::new();
-    let functions: [&dyn Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>; 2] = [&one, &other];
-    for function in functions {
+    for function in [one, other] {
         let tracked: Vec<_> = inputs.iter().map(|x| on(x, &device).require_grad()).collect();
         let vectors: Vec<_> = vectors.iter().map(|x| on(x, &device).require_grad()).collect();
         let y = function(&tracked, &vectors);
@@ -65,7 +62,7 @@ proptest! {
     fn convolution(batch in 1usize..4, height in 1usize..9, width in 1usize..9, inputs in 1usize..131, outputs in 1usize..131,
                    reach in 0usize..3, seed in 0u64..1000) {
         let (x, w) = (draw(seed, [batch, height, width, inputs]), draw(seed + 1, [outputs, inputs, 2 * reach + 1, 2 * reach + 1]));
-        agree(&[x, w], &[], |t, _| conv2d(t[0].clone(), t[1].clone()), |t, _| reference::conv2d(t[0].clone(), t[1].clone()));
+        agree(&[x, w], &[], &|t, _| conv2d(t[0].clone(), t[1].clone()), &|t, _| reference::conv2d(t[0].clone(), t[1].clone()));
     }
 
     #[test]
@@ -77,8 +74,8 @@ proptest! {
         let window = (pool > 0).then_some(Window { size: [size; 2], stride: [size.min(2); 2] });
         agree(
             &[x], &vectors,
-            |t, v| norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
-            |t, v| reference::norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
+            &|t, v| norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
+            &|t, v| reference::norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
         );
     }
 
@@ -100,10 +97,10 @@ proptest! {
     #[test]
     fn pooling(batch in 1usize..4, height in 1usize..9, width in 1usize..9, groups in 1usize..20, fibre in 1usize..9, seed in 0u64..1000) {
         let x = [draw(seed, [batch, height, width, groups * fibre])];
-        agree(&x, &[], |t, _| sum_pool(t[0].clone()), |t, _| reference::sum_pool(t[0].clone()));
+        agree(&x, &[], &|t, _| sum_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()));
         let area = (height * width) as f32;
-        agree(&x, &[], |t, _| mean_pool(t[0].clone()), |t, _| reference::sum_pool(t[0].clone()).div_scalar(area));
-        agree(&x, &[], |t, _| fibre_max(t[0].clone(), fibre), |t, _| reference::fibre_max(t[0].clone(), fibre));
+        agree(&x, &[], &|t, _| mean_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()).div_scalar(area));
+        agree(&x, &[], &|t, _| fibre_max(t[0].clone(), fibre), &|t, _| reference::fibre_max(t[0].clone(), fibre));
     }
 }
 
