@@ -170,26 +170,24 @@ fn examples(args: &CertifyArgs, input: &Input, reading: &Reading) -> Result<Vec<
 }
 
 fn render(answer: &Answer, head: &str, steps: bool) -> String {
-    let mut text = format!("{}: {head}\n", answer.model);
+    let head = format!("{}: {head}", answer.model);
     if answer.groups.is_empty() {
-        text += "the model keeps no symmetry: nothing to certify (ask about others with --group)";
-        return text;
+        return format!("{head}\nthe model keeps no symmetry: nothing to certify (ask about others with --group)");
     }
     let source =
         if answer.data.is_empty() { "random examples".to_owned() } else { format!("examples of {}", answer.data.join(", ")) };
-    text += &format!(
-        "weights count as equal within {:.0e} of the largest; outputs within {:.0e}, on {} {source}\n\n",
-        answer.weight_tolerance, answer.output_tolerance, answer.examples
+    let (weights, outputs) = (answer.weight_tolerance, answer.output_tolerance);
+    let measure = format!(
+        "weights count as equal within {weights:.0e} of the largest; outputs within {outputs:.0e}, on {} {source}",
+        answer.examples
     );
     let rows: Vec<Vec<String>> = answer.groups.iter().map(row).collect();
-    text += &table(&["group", "kept", "proof", "weights differ by", "outputs change by", "certified"], &rows, &[3, 4]);
-    for found in &answer.groups {
-        if steps || !found.certified {
-            text += &format!("\n\n{}", why(found, steps));
-        }
-    }
+    let header = ["group", "kept", "proof", "weights differ by", "outputs change by", "certified"];
+    let mut parts = vec![format!("{head}\n{measure}"), table(&header, &rows, &[3, 4])];
+    parts.extend(answer.groups.iter().filter(|found| steps || !found.certified).map(|found| why(found, steps)));
     let count = answer.groups.iter().filter(|found| found.certified).count();
-    text + &format!("\n\ncertified {count} of {}", output::count(answer.groups.len(), "group"))
+    parts.push(format!("certified {count} of {}", output::count(answer.groups.len(), "group")));
+    parts.join("\n\n")
 }
 
 fn row(found: &Found) -> Vec<String> {

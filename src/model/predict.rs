@@ -35,7 +35,7 @@ struct Answer<'a> {
 enum Printer {
     People,
     Json,
-    Csv(CsvWriter<Standard>),
+    Csv(Box<CsvWriter<Standard>>),
 }
 
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
     let program = model.whole()?;
     let mut printer = match (args.json, args.csv) {
         (true, _) => Printer::Json,
-        (_, true) => Printer::Csv(CsvWriter::new(Standard, &header(&model.task))?),
+        (_, true) => Printer::Csv(Box::new(CsvWriter::new(Standard, &header(&model.task))?)),
         _ => Printer::People,
     };
     for path in &args.files {
