@@ -234,6 +234,16 @@ fn small_images_only_see_the_middle_of_a_filter() {
 }
 
 #[test]
+fn windows_must_go_to_windows_as_a_whole() {
+    // Exchanging the second and third of four pixels leaves the first pixel of each pair where it is, or puts it first again.
+    let ops = vec![Op::MaxPool { window: [1, 2], stride: [1, 2] }, Op::Reshape { shape: vec![2] }, linear(1, &[1.0, 1.0])];
+    let pairs = program(Input::Images { channels: 1, height: 1, width: 4 }, ops);
+    assert_eq!(broken(&pairs, "1x1x4", "generators([[0,2,1,3]])"), (0, "windows do not go to windows".into()));
+    assert!(!proved(&pairs, "1x1x4", "generators([[0,2,1,3]])"));
+    assert!(proved(&pairs, "1x1x4", "generators([[1,0,2,3]])") && proved(&pairs, "1x1x4", "flip(2)"));
+}
+
+#[test]
 fn certificates_can_be_read() {
     let certificate = certify(&round_network(8, 2), &group("1x8x8", "turn=rot90(1,2)")).unwrap();
     assert_eq!(certificate.to_string(), "turn: proved, weights that should be equal differ by 0e0 at most");
