@@ -234,6 +234,16 @@ fn small_images_only_see_the_middle_of_a_filter() {
 }
 
 #[test]
+fn what_is_brought_together_stays_together_as_a_whole() {
+    // Two channels of two pixels, the second channel mirrored: each pair keeps its first entry, but not its second.
+    let ops = vec![Op::GroupMax { size: 2 }, Op::Reshape { shape: vec![2] }, linear(1, &[1.0, 1.0])];
+    let pairs = program(Input::Images { channels: 2, height: 1, width: 2 }, ops);
+    assert_eq!(broken(&pairs, "2x1x2", "generators([[0,1,3,2]])").0, 0);
+    assert!(!proved(&pairs, "2x1x2", "generators([[0,1,3,2]])"));
+    assert!(proved(&pairs, "2x1x2", "permute(0)") && proved(&pairs, "2x1x2", "flip(2)"));
+}
+
+#[test]
 fn certificates_can_be_read() {
     let certificate = certify(&round_network(8, 2), &group("1x8x8", "turn=rot90(1,2)")).unwrap();
     assert_eq!(certificate.to_string(), "turn: proved, weights that should be equal differ by 0e0 at most");
