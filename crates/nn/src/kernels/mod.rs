@@ -6,7 +6,7 @@
 //!
 //! On the processor ([`Device::flex`]) they run on `invar-kernels`, as an extension of the backend with gradients of its own:
 //! [`Operations`] and [`Gradients`] say what there is, `flex` computes it, `autodiff` puts it on the tape, and `memory` keeps
-//! the buffers from step to step. On every other device [`reference`] builds them from the backend's own operations.
+//! the buffers from step to step. On every other device [`mod@reference`] builds them from the backend's own operations.
 
 mod autodiff;
 mod conv;
