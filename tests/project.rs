@@ -162,6 +162,26 @@ fn a_folder_of_images_with_a_test_set_of_another_environment() {
 }
 
 #[test]
+fn images_are_screened_with_the_lift() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write_bars(&at.join("bars.npz"), 160, 1);
+    let text = IMAGES.replace("lambdas = [0, 1]\nepochs = 2", "learner = \"screen\"\nstarts = 1\nepochs = 6");
+    project(at, &text);
+    let (out, _) = expect(at, &["train", "invar.toml"], 0);
+    assert!(out.contains("p4m lift") && out.contains("cost in points"), "{out}");
+    // A quarter turn makes a lying bar a standing one: whoever keeps it cannot tell them apart.
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    assert_eq!((&run["symmetries"][0]["name"], &run["symmetries"][0]["kept"]), (&"rot90(1,2)".into(), &false.into()), "{out}");
+    assert_eq!(run["symmetries"][1]["kept"], true, "{out}");
+    let (out, _) = expect(at, &["certify", "run/model.invar"], 0);
+    assert!(out.contains("certified 1 of 1 group"), "{out}");
+    project(at, &text.replace("[train]", "[model]\nkind = \"cnn\"\n[train]"));
+    let (_, err) = expect(at, &["train", "invar.toml", "--out", "other"], 2);
+    assert!(err.contains("screen takes the kinds lift and feedforward"), "{err}");
+}
+
+#[test]
 fn rows_of_numbers_are_screened() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -149,7 +149,7 @@ pub enum ModelKind {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainSection {
-    /// How to decide which symmetries to keep; by default `screen` for feedforward networks and `cgreg` for images.
+    /// How to decide which symmetries to keep; by default `screen` for feedforward networks and `cgreg` for images; a cnn has `cgreg` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learner: Option<Learner>,
     /// cgreg: strengths of the penalty to try.

@@ -89,8 +89,9 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
 }
 
 /// The one screen of the learner `screen`.
-pub(super) fn screen(project: &Project, data: Data) -> ScreenConfig {
-    let (train, defaults) = (&project.train, Settings::default());
+pub(super) fn screen(project: &Project, architecture: Architecture, data: Data) -> ScreenConfig {
+    let defaults = if architecture.takes_images() { Settings::images() } else { Settings::default() };
+    let train = &project.train;
     let epochs = train.epochs.unwrap_or(defaults.epochs);
     let settings = Settings {
         epochs,

@@ -194,7 +194,7 @@ fn write(guess: &Guess) -> String {
          \n\
          [train]\n\
          # cgreg: a penalty on every symmetry given up, its strength chosen from `lambdas` on validation data.\n\
-         # screen: impose each symmetry and measure what it costs (feedforward only).\n\
+         # screen: impose each symmetry and measure what it costs (lift and feedforward).\n\
          learner = \"{learner}\"\n\
          # lambdas = {lambdas}\n\
          epochs = {epochs}\n\

@@ -10,7 +10,7 @@ use super::examples::show;
 use super::file::Learner;
 use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
 use super::judge::{PartScore, answers, consistency, scored};
-use super::load::Loaded;
+use super::load::{Architecture, Loaded};
 use super::prepare::Prepared;
 use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
@@ -54,9 +54,9 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
 fn learner(loaded: &Loaded) -> Result<Learner> {
     let images = loaded.architecture.takes_images();
     match loaded.project.train.learner {
-        Some(Learner::Screen) if images => Err(Error::Setting {
+        Some(Learner::Screen) if loaded.architecture == Architecture::Cnn => Err(Error::Setting {
             name: "[train] learner",
-            expected: "cgreg for networks on images; screen takes feedforward networks".into(),
+            expected: "cgreg for a cnn; screen takes the kinds lift and feedforward".into(),
             got: "screen".into(),
         }),
         Some(learner) => Ok(learner),
@@ -119,7 +119,7 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
 }
 
 fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
-    let config = screen(&loaded.project, prepared.data);
+    let config = screen(&loaded.project, loaded.architecture, prepared.data);
     let record = run_screen(&config, store, loaded, prepared, how)?;
     let (saved, notes): (Saved, Notes) = store.load(&config)?.ok_or(Error::Stopped)?;
     let answer = record.answers.first().ok_or(Error::Stopped)?;
