@@ -227,7 +227,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum)]
     pub(crate) head: Option<HeadArg>,
 
-    /// cgreg: how the learning rate moves [default: constant]. screen uses one-cycle.
+    /// cgreg: how the learning rate moves [default: constant, for images one-cycle]. screen uses one-cycle.
     #[arg(long, value_enum)]
     pub(crate) schedule: Option<ScheduleArg>,
 
@@ -239,11 +239,12 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Epochs at most [default: 150; screen: 300 for a fit from fresh weights, and refits of 2 in 15 of that].
+    /// Epochs at most [default: 150, for images 6; screen: 300, for images 8, for a fit from fresh weights, and refits of 2 in 15 of
+    /// that, for images of half].
     #[arg(long, value_name = "N")]
     pub(crate) epochs: Option<usize>,
 
-    /// Learning rate of Adam [default: 1e-3; screen: 2e-3, the highest of its schedule].
+    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 2e-3, for images 4e-3, the highest of its schedule].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 

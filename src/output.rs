@@ -40,6 +40,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 
 /// Whether the user asked for something that cannot be, rather than something that went wrong.
 fn is_usage(error: &anyhow::Error) -> bool {
+    fn is_request(error: &invar_data::Error) -> bool {
+        matches!(error, invar_data::Error::Request { .. } | invar_data::Error::Name { .. })
+    }
     fn algebra(error: &Error) -> bool {
         !matches!(error, Error::TooManySets { .. } | Error::AmbiguousRank { .. })
     }
@@ -47,12 +50,22 @@ fn is_usage(error: &anyhow::Error) -> bool {
         match error {
             invar_lab::Error::Algebra(error) => algebra(error),
             invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } | invar_lab::Error::Project { .. } => true,
-            invar_lab::Error::Data(error) => matches!(error, invar_data::Error::Request { .. } | invar_data::Error::Name { .. }),
+            invar_lab::Error::Data(error) => is_request(error),
             invar_lab::Error::Network(error) => matches!(error, invar_nn::Error::Setting { .. }),
             _ => false,
         }
     }
-    error.downcast_ref().is_some_and(algebra) || error.downcast_ref().is_some_and(lab)
+    fn program(error: &invar_program::Error) -> bool {
+        match error {
+            invar_program::Error::Algebra(error) => algebra(error),
+            invar_program::Error::Data(error) => is_request(error),
+            invar_program::Error::Misfit { .. } => true,
+            _ => false,
+        }
+    }
+    error.downcast_ref().is_some_and(algebra)
+        || error.downcast_ref().is_some_and(lab)
+        || error.downcast_ref().is_some_and(program)
 }
 
 /// Prints what is odd about a list of candidates.

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         ("--rate", args.rate.is_some()),
         ("--examples", args.examples.is_some()),
         ("--length", args.length.is_some()),
+        ("--invariant", args.invariant.is_some()),
         ("--seed", args.seed.is_some()),
     ];
     refuse("a project, whose file says it", given)?;

@@ -88,7 +88,8 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         candidates(&shape, args.group.iter().map(String::as_str))?.into_iter().map(|group| (group, false)).collect();
     let model = Interpreter::load(path, Limits::of_this_machine())?;
     if model.takes_integers() && args.data.is_empty() {
-        return Err(anyhow!("{} takes whole numbers: give examples with --data", path.display()));
+        let expected = format!("given: {} takes whole numbers, and random examples are none", path.display());
+        return Err(invar_lab::Error::Setting { name: "--data", expected, got: "nothing".into() }.into());
     }
     let input = match *shape.sides() {
         [channels, height, width] => Input::Images { channels, height, width },
@@ -177,10 +178,9 @@ fn render(answer: &Answer, head: &str, steps: bool) -> String {
     let source =
         if answer.data.is_empty() { "random examples".to_owned() } else { format!("examples of {}", answer.data.join(", ")) };
     let (weights, outputs) = (answer.weight_tolerance, answer.output_tolerance);
-    let measure = format!(
-        "weights count as equal within {weights:.0e} of the largest; outputs within {outputs:.0e}, on {} {source}",
-        answer.examples
-    );
+    let proofs = answer.groups.iter().any(|found| found.proof.is_some());
+    let weights = if proofs { format!("weights count as equal within {weights:.0e} of the largest; ") } else { String::new() };
+    let measure = format!("{weights}outputs count as equal within {outputs:.0e}, on {} {source}", answer.examples);
     let rows: Vec<Vec<String>> = answer.groups.iter().map(row).collect();
     let header = ["group", "kept", "proof", "weights differ by", "outputs change by", "certified"];
     let mut parts = vec![format!("{head}\n{measure}"), table(&header, &rows, &[3, 4])];

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::file::Validation;
 use super::load::{Architecture, Loaded};
+use super::train::learner;
 use crate::error::{Error, Result};
 
 /// Most candidates for which every set of them is asked whether it is normal.
@@ -95,6 +96,8 @@ pub enum Severity {
 impl Findings {
     /// Looks at everything. The data should have been read with missing values kept, so that they can be counted.
     pub fn of(loaded: &Loaded) -> Result<Self> {
+        // What training would refuse.
+        learner(loaded)?;
         let splits: Vec<SplitFinding> = loaded.parts().map(|(part, table)| split(loaded, part, table)).collect();
         let mut findings = Vec::new();
         for split in &splits {

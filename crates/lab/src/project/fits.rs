@@ -24,9 +24,6 @@ use crate::record::{Record, Records};
 use crate::reproduce::diverged;
 use crate::screen::{Cost, Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings};
 
-/// Strengths tried on images: the paper's table stops at 10.
-const IMAGE_LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
-
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heard {
@@ -74,7 +71,8 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
         Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
         Architecture::Feedforward => (None, Head::Hidden),
     };
-    let lambdas = train.lambdas.clone().unwrap_or_else(|| if images { IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
+    let lambdas =
+        train.lambdas.clone().unwrap_or_else(|| if images { cgreg::IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
     let base = FitConfig {
         head: project.model.head.unwrap_or(head),
         learning_rate: train.learning_rate.unwrap_or(rate),
@@ -83,8 +81,13 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
         seed: train.seed,
         ..FitConfig::new(data, Method::Cgreg).with_schedule(Schedule::OneCycle, train.epochs.unwrap_or(epochs))
     };
-    let mut fits: Vec<FitConfig> = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base.clone() }).collect();
-    fits.dedup();
+    let mut fits: Vec<FitConfig> = Vec::new();
+    for lambda in lambdas {
+        let fit = FitConfig { lambda, ..base.clone() };
+        if !fits.contains(&fit) {
+            fits.push(fit);
+        }
+    }
     fits
 }
 

@@ -95,7 +95,7 @@ pub struct Symmetry {
     pub kept: bool,
     /// In words.
     pub verdict: String,
-    /// Points of validation score that imposing it costs; what exactly is told in `about_cost`.
+    /// Points of validation score that imposing it costs; what exactly is told in `note`.
     pub cost: Option<Cost>,
     /// Share of the weights that broke it before what is kept was made exact.
     pub violation: Option<f64>,

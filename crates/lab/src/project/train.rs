@@ -51,7 +51,7 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
 }
 
 /// The learner asked for, if it can take the network.
-fn learner(loaded: &Loaded) -> Result<Learner> {
+pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
     let images = loaded.architecture.takes_images();
     match loaded.project.train.learner {
         Some(Learner::Screen) if loaded.architecture == Architecture::Cnn => Err(Error::Setting {
@@ -152,6 +152,9 @@ fn against_best<'a>(
     chosen: &Record,
     saved: &Saved,
 ) -> Result<Option<Cost>> {
+    if saved.candidates.iter().flat_map(|candidate| &candidate.members).all(|member| !member.kept) {
+        return Ok(None);
+    }
     let best = records.max_by(|a, b| a.validation.accuracy.total_cmp(&b.validation.accuracy));
     let Some(best) = best.filter(|best| best.config != chosen.config) else { return Ok(None) };
     let Some((reference, _)) = store.load::<Notes>(&best.config)? else { return Ok(None) };
@@ -163,7 +166,10 @@ fn against_best<'a>(
 /// What a screen measured for everything that is kept together.
 fn together(record: &ScreenRecord, answer: &Answer) -> Option<Cost> {
     let alone = record.evidence.iter().flat_map(|evidence| &evidence.trials);
-    let tried = alone.chain(&record.joints).filter(|trial| trial.imposed == answer.kept && !answer.kept.is_empty());
+    let tried = alone
+        .chain(&record.joints)
+        .chain(&answer.retests)
+        .filter(|trial| trial.imposed == answer.kept && !answer.kept.is_empty());
     tried.map(|trial| trial.cost).min_by(|a, b| a.points.total_cmp(&b.points))
 }
 

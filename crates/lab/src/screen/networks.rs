@@ -128,7 +128,7 @@ impl<'a> Networks<'a> {
         let backbone = matches!(problem.train.inputs(), Inputs::Images { .. }).then_some(Backbone::Lift);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;
-        let measure = Measure::of(&problem.validation);
+        let measure = problem.measure;
         Ok(Self { problem, base, built, settings, seed, measure, stop, epochs, memory })
     }
 
