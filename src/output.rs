@@ -59,7 +59,6 @@ fn is_usage(error: &anyhow::Error) -> bool {
         match error {
             invar_program::Error::Algebra(error) => algebra(error),
             invar_program::Error::Data(error) => is_request(error),
-            invar_program::Error::Misfit { .. } => true,
             _ => false,
         }
     }

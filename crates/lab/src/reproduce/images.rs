@@ -26,17 +26,52 @@ pub struct ImageTables {
     pub over_lambda: bool,
 }
 
+/// The tasks of a budget.
+pub(super) fn tasks(budget: Budget) -> &'static [ImageTask] {
+    match budget {
+        Budget::Smoke | Budget::Quick => &[ImageTask::Mnist34],
+        Budget::Standard | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
+    }
+}
+
+/// The rows of a budget: few images cannot show 48 classes in every split.
+pub(super) fn rows(budget: Budget) -> &'static [Invariant] {
+    if budget == Budget::Smoke { &ROWS[2..] } else { &ROWS }
+}
+
+/// The data of a row, in fold 0.
+pub(super) fn data(budget: Budget, task: ImageTask, invariant: Invariant) -> Images {
+    let (count, test_count) = match (budget, task) {
+        (Budget::Smoke, _) => (Some(200), Some(100)),
+        (Budget::Quick, _) => (Some(3_000), None),
+        (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
+        (Budget::Standard | Budget::Paper, _) => (None, None),
+    };
+    Images { invariant, count, test_count, ..Images::new(task) }
+}
+
+/// How many images a budget has, in words.
+pub(super) fn how_many(budget: Budget) -> &'static str {
+    match budget {
+        Budget::Smoke => "200 images",
+        Budget::Quick => "3,000 images",
+        Budget::Standard => "MNIST-34 in full, 12,000 images of MNIST",
+        Budget::Paper => "all images",
+    }
+}
+
+/// Folds 0 to the last.
+pub(super) fn folds(count: u64) -> String {
+    if count == 1 { "fold 0".into() } else { format!("folds 0 to {}", count - 1) }
+}
+
 impl ImageTables {
     fn tasks(self) -> &'static [ImageTask] {
-        match self.budget {
-            Budget::Smoke | Budget::Quick => &[ImageTask::Mnist34],
-            Budget::Standard | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
-        }
+        tasks(self.budget)
     }
 
-    /// Few images cannot show 48 classes in every split.
     fn rows(self) -> &'static [Invariant] {
-        if self.budget == Budget::Smoke { &ROWS[2..] } else { &ROWS }
+        rows(self.budget)
     }
 
     fn lambdas(self) -> &'static [f64] {
@@ -44,13 +79,7 @@ impl ImageTables {
     }
 
     fn data(self, task: ImageTask, invariant: Invariant) -> Data {
-        let (count, test_count) = match (self.budget, task) {
-            (Budget::Smoke, _) => (Some(200), Some(100)),
-            (Budget::Quick, _) => (Some(3_000), None),
-            (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
-            (Budget::Standard | Budget::Paper, _) => (None, None),
-        };
-        Data::Images(Images { invariant, count, test_count, ..Images::new(task) })
+        Data::Images(data(self.budget, task, invariant))
     }
 
     fn epochs(self) -> usize {
@@ -79,18 +108,12 @@ impl ImageTables {
             Budget::Standard => "the six-layer network",
             Budget::Paper => "the eight-layer network",
         };
-        let images = match self.budget {
-            Budget::Smoke => "200 images",
-            Budget::Quick => "3,000 images",
-            Budget::Standard => "MNIST-34 in full, 12,000 images of MNIST",
-            Budget::Paper => "all images",
-        };
+        let (images, folds) = (how_many(self.budget), folds(self.repeats()));
         let rates = match self.budget {
             Budget::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each fold",
             Budget::Quick => "one-cycle learning rate with a peak of 3e-2 or 1e-2, chosen by validation loss",
             _ => "one-cycle learning rate with a peak of 1e-2",
         };
-        let folds = if self.repeats() == 1 { "fold 0".into() } else { format!("folds 0 to {}", self.repeats() - 1) };
         format!(
             "Budget {}: {folds}, {images}, {network}, SGD with momentum, {rates}, at most {} epochs.",
             self.budget.name(),

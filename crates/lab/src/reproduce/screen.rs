@@ -1,10 +1,10 @@
 //! The learner `screen` on the paper's sequence tasks, and on tasks that no affine function can do, beside the paper's figures.
 
 use invar_nn::Head;
-use invar_tasks::{GraphTask, Graphs, ImageTask, Images, Invariant, SequenceTask, Sequences, Sizes};
+use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
-use super::printed;
+use super::{images, printed};
 use crate::error::{Error, Result};
 use crate::fit::Method;
 use crate::problem::Data;
@@ -24,8 +24,6 @@ const SEQUENCES: [SequenceTask; 7] = [
     SequenceTask::ThirdPlusLarge,
 ];
 const GRAPHS: [GraphTask; 2] = [GraphTask::Edges, GraphTask::Degree];
-/// As in Table 1, from nothing to everything.
-const ROWS: [Invariant; 4] = [Invariant::None, Invariant::Color, Invariant::RotVflip, Invariant::RotColorVflip];
 
 /// Every screen answers to both: within the tolerance, and strictly.
 const RULES: [Rule; 2] = [Rule { tolerance: 5.0, strict: false }, Rule { tolerance: 5.0, strict: true }];
@@ -68,22 +66,9 @@ impl ScreenTables {
                 sequences.chain(graphs).collect()
             }
             Field::Images => {
-                let image = |task: ImageTask, invariant: Invariant| {
-                    let (count, test_count) = match (self.budget, task) {
-                        (Budget::Smoke, _) => (Some(200), Some(100)),
-                        (Budget::Quick, _) => (Some(3_000), None),
-                        (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
-                        (Budget::Standard | Budget::Paper, _) => (None, None),
-                    };
-                    Data::Images(Images { invariant, count, test_count, ..Images::new(task) })
-                };
-                let (tasks, rows): (&[ImageTask], &[Invariant]) = match self.budget {
-                    // Few images cannot show 48 classes in every split.
-                    Budget::Smoke => (&[ImageTask::Mnist34], &ROWS[2..]),
-                    Budget::Quick => (&[ImageTask::Mnist34], &ROWS),
-                    Budget::Standard | Budget::Paper => (&[ImageTask::Mnist34, ImageTask::Mnist], &ROWS),
-                };
-                tasks.iter().flat_map(|&task| rows.iter().map(move |&invariant| image(task, invariant))).collect()
+                let (budget, rows) = (self.budget, images::rows(self.budget));
+                let of = |&task: &ImageTask| rows.iter().map(move |&row| Data::Images(images::data(budget, task, row)));
+                images::tasks(budget).iter().flat_map(of).collect()
             }
         }
     }
@@ -232,17 +217,12 @@ impl ScreenTables {
 
     fn describe(self) -> String {
         let Settings { epochs, refit_epochs, starts, learning_rate, .. } = self.settings();
-        let last = self.repeats() - 1;
-        let (repeats, examples) = match (self.field, self.budget) {
-            (Field::Sequences, budget) => {
-                (format!("seeds 0 to {last}"), format!("{} training and validation examples", budget.examples().0))
+        let (repeats, examples) = match self.field {
+            Field::Sequences => {
+                let examples = format!("{} training and validation examples", self.budget.examples().0);
+                (format!("seeds 0 to {}", self.repeats() - 1), examples)
             }
-            (Field::Images, Budget::Smoke) => (format!("folds 0 to {last}"), "200 images".into()),
-            (Field::Images, Budget::Quick) => (format!("folds 0 to {last}"), "3,000 images".into()),
-            (Field::Images, Budget::Standard) => {
-                (format!("folds 0 to {last}"), "MNIST-34 in full, 12,000 images of MNIST".into())
-            }
-            (Field::Images, Budget::Paper) => (format!("folds 0 to {last}"), "all images".into()),
+            Field::Images => (images::folds(self.repeats()), images::how_many(self.budget).into()),
         };
         format!(
             "Budget {}: {repeats}, {examples}; {epochs} epochs from fresh weights, {refit_epochs} of \
