@@ -275,11 +275,15 @@ fn bad_input_is_named_and_nothing_is_written() {
             vec!["invar.toml, line 9: unknown key `epoch` in [train] (did you mean `epochs`?)"],
         ),
         (classes.replace("[task]", "[tasks]"), 2, vec!["unknown section [tasks] (did you mean `task`?)"]),
-        (IMAGES.replace("[train]", "[train]\nlearner = \"screen\""), 2, vec!["[train] learner should be cgreg"]),
+        (
+            IMAGES.replace("[train]", "[model]\nkind = \"cnn\"\n[train]\nlearner = \"screen\""),
+            2,
+            vec!["[train] learner should be cgreg"],
+        ),
     ] {
         project(at, &text);
         for command in ["check", "train"] {
-            if command == "check" && (parts[0].starts_with("[train] learner") || parts[0] == "nan.csv") {
+            if command == "check" && parts[0] == "nan.csv" {
                 continue;
             }
             let (out, err) = expect(at, &[command, "invar.toml"], code);
