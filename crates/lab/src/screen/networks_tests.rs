@@ -90,6 +90,7 @@ fn targets_that_are_no_whole_numbers_are_screened_by_r_squared() {
     for set in [&mut problem.train, &mut problem.validation, problem.test.as_mut().unwrap()] {
         *set = scaled(set, 0.0123);
     }
+    problem.measure = Measure::of(&problem.validation);
     let settings = Settings { epochs: 30, refit_epochs: 8, ..SETTINGS };
     let config = ScreenConfig { settings, seed: 11, ..ScreenConfig::new(data) };
     let record = config.run(&problem, 1, &STOP, &|_| ()).unwrap();
