@@ -134,7 +134,7 @@ impl Arch {
             Level::Avx2 => pulp::x86::V3::try_new().map(Self::Avx2),
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => pulp::x86::V4::try_new().map(Self::Avx512),
-            #[allow(unreachable_patterns)]
+            #[allow(unreachable_patterns, reason = "which levels there are depends on the architecture")]
             _ => None,
         }
     }

@@ -29,8 +29,7 @@ mod level;
 mod buffer;
 mod workspace;
 
-// The only module with unsafe code: the bounds checks of the innermost loops.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "the only module with any: the bounds checks of the innermost loops are made before them")]
 mod tile;
 
 pub mod layout;

@@ -3,7 +3,7 @@
 use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::tensor::Tensor;
 
-use crate::kernels::{self, Window};
+use crate::kernels::{self, Scaling, Window};
 use crate::{Error, Init, Pass, Result};
 
 /// Added to every variance.
@@ -65,14 +65,13 @@ impl BatchNorm {
     /// - input: `[batch, height, width, features * fibre]`
     /// - output: the same, height and width smaller by the window
     pub fn forward(&self, x: Tensor<4>, window: Option<Window>, pass: &mut Pass) -> Tensor<4> {
-        let (gamma, beta) = (self.gamma.val(), self.beta.val());
+        let scaling = Scaling { gamma: self.gamma.val(), beta: self.beta.val(), fibre: self.fibre, epsilon: EPSILON };
         if !pass.is_training() {
-            let (mean, variance) = (self.mean.val(), self.variance.val());
-            return kernels::norm_relu_pool(x, gamma, beta, mean, variance, self.fibre, EPSILON, window);
+            return kernels::norm_relu_pool(x, scaling, [self.mean.val(), self.variance.val()], window);
         }
         let [batch, height, width, _] = x.dims();
         let count = batch * height * width * self.fibre;
-        let normed = kernels::norm_relu_pool_train(x, gamma, beta, self.fibre, EPSILON, window);
+        let normed = kernels::norm_relu_pool_train(x, scaling, window);
         // The variance of a sample underestimates that of its source.
         let unbiased = if count > 1 { count as f64 / (count as f64 - 1.0) } else { 1.0 };
         pass.observe(&self.mean, normed.mean);

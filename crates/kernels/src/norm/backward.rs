@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Workspace, level::Kernel};
 
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "two tensors in, one out, and what belongs to each")]
 pub(super) fn gradients(
     shape: &NormShape,
     affine: &Affine<'_>,

@@ -84,7 +84,7 @@ pub fn forward_evaluation(
 }
 
 /// The gradients of [`forward_training`]: `x` and `moments` are those of the forward pass.
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "two tensors in, one out, and what belongs to each")]
 pub fn backward(
     shape: &NormShape,
     affine: &Affine<'_>,

@@ -1,5 +1,5 @@
 //! Slow and obvious versions of the kernels in double precision, and random numbers to feed them.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "every test file takes what it needs")]
 
 use invar_kernels::{Activation, ConvShape, Level, NormShape, Workspace};
 

@@ -11,15 +11,15 @@ use invar_nn::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
 use super::evidence::{PerExample, Scores};
 use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 use super::memory::{About, Memory};
 use super::watch::Watcher;
+use super::{ScreenConfig, Settings};
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, Method};
 use crate::networks::{Backbone, Built};
-use crate::problem::{Data, Problem};
+use crate::problem::Problem;
 use crate::queue::Stop;
 
 /// What scores are points of.
@@ -114,19 +114,17 @@ const REFIT_STREAM: u64 = 0xffff;
 
 impl<'a> Networks<'a> {
     /// Networks with a given head for the data of a problem: lifted ones for images.
-    #[allow(clippy::too_many_arguments)]
     pub fn new(
         problem: &'a Problem,
-        data: Data,
+        config: &'a ScreenConfig,
         head: Head,
-        settings: &'a Settings,
-        seed: u64,
         stop: &'a Stop,
         epochs: &'a (dyn Fn(usize) + Sync),
         memory: Option<&'a Memory>,
     ) -> Result<Self> {
         let backbone = matches!(problem.train.inputs(), Inputs::Images { .. }).then_some(Backbone::Lift);
-        let base = FitConfig { head, backbone, seed, ..FitConfig::new(data, Method::Cgreg) };
+        let (settings, seed) = (&config.settings, config.seed);
+        let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;
         let measure = problem.measure;
         Ok(Self { problem, base, built, settings, seed, measure, stop, epochs, memory })

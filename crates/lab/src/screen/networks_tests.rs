@@ -17,8 +17,12 @@ fn data(task: &str, length: usize, examples: usize) -> Data {
 const SETTINGS: Settings = Settings { epochs: 2, refit_epochs: 2, learning_rate: 2e-3, batch: 32, starts: 1, alpha: 0.05 };
 static STOP: Stop = Stop::new();
 
-fn networks<'a>(problem: &'a Problem, settings: &'a Settings, head: Head) -> Networks<'a> {
-    Networks::new(problem, data("sum", 3, 100), head, settings, 3, &STOP, &|_| (), None).unwrap()
+fn config(settings: Settings) -> ScreenConfig {
+    ScreenConfig { settings, seed: 3, ..ScreenConfig::new(data("sum", 3, 100)) }
+}
+
+fn networks<'a>(problem: &'a Problem, config: &'a ScreenConfig, head: Head) -> Networks<'a> {
+    Networks::new(problem, config, head, &STOP, &|_| (), None).unwrap()
 }
 
 fn cg(network: &Network) -> &CgFeedForward {
@@ -34,7 +38,8 @@ fn fit(networks: &Networks, imposed: &GroupSet, begin: Begin<'_, Trained>, effor
 fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
     let problem = data("sum2", 4, 120).problem(3).unwrap();
     for head in [Head::Hidden, Head::Affine] {
-        let networks = networks(&problem, &SETTINGS, head);
+        let config = config(SETTINGS);
+        let networks = networks(&problem, &config, head);
         let set: GroupSet = [1, 4].into_iter().collect(); // (0,2) and (1,3)
         let free = fit(&networks, &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
         let fresh = fit(&networks, &set, Begin::Fresh(0), Effort::Full);
@@ -52,7 +57,8 @@ fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
 #[test]
 fn starts_differ_and_equal_requests_agree() {
     let problem = data("sum", 3, 100).problem(3).unwrap();
-    let networks = networks(&problem, &SETTINGS, Head::Hidden);
+    let config = config(SETTINGS);
+    let networks = networks(&problem, &config, Head::Hidden);
     let loss = |start| fit(&networks, &GroupSet::empty(), Begin::Fresh(start), Effort::Full).scores.loss;
     assert!((loss(0) - loss(0)).abs() < 1e-15 && (loss(0) - loss(1)).abs() > 1e-9);
 }
@@ -60,8 +66,8 @@ fn starts_differ_and_equal_requests_agree() {
 #[test]
 fn a_fit_that_diverges_answers_nothing_and_is_no_error() {
     let problem = data("sum", 3, 100).problem(3).unwrap();
-    let settings = Settings { learning_rate: 1e30, ..SETTINGS };
-    let fitted = fit(&networks(&problem, &settings, Head::Hidden), &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
+    let config = config(Settings { learning_rate: 1e30, ..SETTINGS });
+    let fitted = fit(&networks(&problem, &config, Head::Hidden), &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
     assert_eq!(fitted.ending, Ending::Diverged);
     assert!(fitted.scores.points() <= 0.0 && fitted.scores.loss > 1e300);
 }
@@ -71,7 +77,8 @@ fn a_stop_ends_a_fit_without_an_answer() {
     let problem = data("sum", 3, 100).problem(3).unwrap();
     let stop = Stop::new();
     stop.stop();
-    let networks = Networks { stop: &stop, ..networks(&problem, &SETTINGS, Head::Hidden) };
+    let config = config(SETTINGS);
+    let networks = Networks { stop: &stop, ..networks(&problem, &config, Head::Hidden) };
     let request = Request { imposed: &GroupSet::empty(), begin: Begin::Fresh(0), effort: Effort::Full, watch: None };
     assert!(matches!(networks.fit(&request), Err(Error::Stopped)));
 }

@@ -275,7 +275,7 @@ impl ScreenConfig {
         self.check()?;
         let begun = Instant::now();
         let epochs = |count: usize| listen(Progress::Epochs(count));
-        let networks = |head| Networks::new(problem, self.data, head, &self.settings, self.seed, stop, &epochs, memory);
+        let networks = |head| Networks::new(problem, self, head, stop, &epochs, memory);
         let fitters = HEADS.into_iter().map(networks).collect::<Result<Vec<_>>>()?;
         let measure = fitters[0].measure;
         let stage = |stage: Stage, left: Outlook| {

@@ -20,7 +20,7 @@ pub mod reference;
 use burn::tensor::{Device, Tensor};
 
 pub use conv::conv2d;
-pub use norm::{Normed, moments, norm_relu_pool, norm_relu_pool_train};
+pub use norm::{Normed, Scaling, moments, norm_relu_pool, norm_relu_pool_train};
 pub use operations::{Gradients, NormSettings, Operations};
 pub use pool::{Window, fibre_max, max_pool, mean_pool, sum_pool};
 

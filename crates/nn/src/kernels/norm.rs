@@ -17,6 +17,19 @@ pub struct Normed {
     pub variance: Tensor<1>,
 }
 
+/// What a batch norm scales and shifts by.
+#[derive(Debug, Clone)]
+pub struct Scaling {
+    /// Scale, `[features]`.
+    pub gamma: Tensor<1>,
+    /// Shift, `[features]`.
+    pub beta: Tensor<1>,
+    /// Neighbouring channels that make a feature.
+    pub fibre: usize,
+    /// Added to every variance.
+    pub epsilon: f64,
+}
+
 /// The fused kernel knows windows of 2 alone; the others follow it.
 fn split(window: Option<Window>) -> (bool, Option<Window>) {
     let fused = window.is_some_and(|w| w == Window { size: [2, 2], stride: [2, 2] });
@@ -48,18 +61,11 @@ fn rows(moments: &Tensor<2>) -> [Tensor<1>; 2] {
 ///
 /// # Shapes
 /// - x: `[batch, height, width, features * fibre]`
-/// - gamma, beta: `[features]`
-pub fn norm_relu_pool_train(
-    x: Tensor<4>,
-    gamma: Tensor<1>,
-    beta: Tensor<1>,
-    fibre: usize,
-    epsilon: f64,
-    window: Option<Window>,
-) -> Normed {
+pub fn norm_relu_pool_train(x: Tensor<4>, scaling: Scaling, window: Option<Window>) -> Normed {
     if !has_kernels(&x.device()) {
-        return reference::norm_relu_pool_train(x, gamma, beta, fibre, epsilon, window);
+        return reference::norm_relu_pool_train(x, scaling, window);
     }
+    let Scaling { gamma, beta, fibre, epsilon } = scaling;
     let (pool, rest) = split(window);
     let x = x.into_dispatch();
     let moments = Dispatch::batch_moments(x.clone(), fibre);
@@ -69,25 +75,16 @@ pub fn norm_relu_pool_train(
     Normed { output: pooled(Tensor::from_dispatch(output), rest), mean, variance }
 }
 
-/// Normalises with given statistics, then ReLU, then max pooling when there is a window.
-#[allow(clippy::too_many_arguments)]
-pub fn norm_relu_pool(
-    x: Tensor<4>,
-    gamma: Tensor<1>,
-    beta: Tensor<1>,
-    mean: Tensor<1>,
-    variance: Tensor<1>,
-    fibre: usize,
-    epsilon: f64,
-    window: Option<Window>,
-) -> Tensor<4> {
+/// Normalises with given mean and variance, `[features]` both, then ReLU, then max pooling when there is a window.
+pub fn norm_relu_pool(x: Tensor<4>, scaling: Scaling, moments: [Tensor<1>; 2], window: Option<Window>) -> Tensor<4> {
     // The kernel's gradient takes the statistics for those of the batch.
     if !has_kernels(&x.device()) || x.device().is_autodiff() {
-        return reference::norm_relu_pool(x, gamma, beta, mean, variance, fibre, epsilon, window);
+        return reference::norm_relu_pool(x, scaling, moments, window);
     }
+    let Scaling { gamma, beta, fibre, epsilon } = scaling;
     let (pool, rest) = split(window);
-    let features = mean.dims()[0];
-    let moments: Tensor<2> = Tensor::cat(vec![mean.reshape([1, features]), variance.reshape([1, features])], 0);
+    let features = moments[0].dims()[0];
+    let moments: Tensor<2> = Tensor::cat(moments.map(|m| m.reshape([1, features])).to_vec(), 0);
     let settings = NormSettings { fibre, epsilon: epsilon as f32, pool };
     let [x, gamma, beta, moments] = [x.into_dispatch(), gamma.into_dispatch(), beta.into_dispatch(), moments.into_dispatch()];
     pooled(Tensor::from_dispatch(Dispatch::normalise(x, gamma, beta, moments, settings)), rest)

@@ -3,7 +3,7 @@
 use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
 use burn::tensor::{Tensor, activation, module};
 
-use super::norm::Normed;
+use super::norm::{Normed, Scaling};
 use super::pool::Window;
 
 fn channels_first(x: Tensor<4>) -> Tensor<4> {
@@ -39,30 +39,15 @@ pub fn moments(x: Tensor<4>, fibre: usize) -> [Tensor<1>; 2] {
 }
 
 /// As [`super::norm_relu_pool_train`].
-pub fn norm_relu_pool_train(
-    x: Tensor<4>,
-    gamma: Tensor<1>,
-    beta: Tensor<1>,
-    fibre: usize,
-    epsilon: f64,
-    window: Option<Window>,
-) -> Normed {
+pub fn norm_relu_pool_train(x: Tensor<4>, scaling: Scaling, window: Option<Window>) -> Normed {
+    let Scaling { gamma, beta, fibre, epsilon } = scaling;
     let normed = module::batch_norm_train(tall(x, fibre), gamma, beta, epsilon);
     Normed { output: relu_pool(flat(normed.output, fibre), window), mean: normed.mean, variance: normed.variance }
 }
 
 /// As [`super::norm_relu_pool`].
-#[allow(clippy::too_many_arguments)]
-pub fn norm_relu_pool(
-    x: Tensor<4>,
-    gamma: Tensor<1>,
-    beta: Tensor<1>,
-    mean: Tensor<1>,
-    variance: Tensor<1>,
-    fibre: usize,
-    epsilon: f64,
-    window: Option<Window>,
-) -> Tensor<4> {
+pub fn norm_relu_pool(x: Tensor<4>, scaling: Scaling, moments: [Tensor<1>; 2], window: Option<Window>) -> Tensor<4> {
+    let (Scaling { gamma, beta, fibre, epsilon }, [mean, variance]) = (scaling, moments);
     relu_pool(flat(module::batch_norm(tall(x, fibre), gamma, beta, mean, variance, epsilon), fibre), window)
 }
 

@@ -16,6 +16,10 @@ fn on<const D: usize>(x: &Tensor<D>, device: &Device) -> Tensor<D> {
     Tensor::from_data(x.to_data(), device)
 }
 
+fn scaling(gamma: &Tensor<1>, beta: &Tensor<1>, fibre: usize) -> Scaling {
+    Scaling { gamma: gamma.clone(), beta: beta.clone(), fibre, epsilon: 1e-5 }
+}
+
 /// Largest difference, relative to the largest entry.
 fn gap<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
     assert_eq!(a.dims(), b.dims());
@@ -74,8 +78,8 @@ proptest! {
         let window = (pool > 0).then_some(Window { size: [size; 2], stride: [size.min(2); 2] });
         agree(
             &[x], &vectors,
-            &|t, v| norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
-            &|t, v| reference::norm_relu_pool_train(t[0].clone(), v[0].clone(), v[1].clone(), fibre, 1e-5, window).output,
+            &|t, v| norm_relu_pool_train(t[0].clone(), scaling(&v[0], &v[1], fibre), window).output,
+            &|t, v| reference::norm_relu_pool_train(t[0].clone(), scaling(&v[0], &v[1], fibre), window).output,
         );
     }
 
@@ -88,9 +92,8 @@ proptest! {
         let [gamma, beta, mean] = [1, 2, 3].map(|k| draw(seed + k, [features]));
         let variance = draw(seed + 4, [features]).square().add_scalar(0.1);
         let window = Some(Window { size: [2, 2], stride: [2, 2] });
-        let [kernel, own] = [norm_relu_pool, reference::norm_relu_pool].map(|f| {
-            f(x.clone(), gamma.clone(), beta.clone(), mean.clone(), variance.clone(), fibre, 1e-5, window)
-        });
+        let [kernel, own] = [norm_relu_pool, reference::norm_relu_pool]
+            .map(|f| f(x.clone(), scaling(&gamma, &beta, fibre), [mean.clone(), variance.clone()], window));
         prop_assert!(gap(kernel, own) < CLOSE);
     }
 
@@ -112,7 +115,7 @@ fn a_second_step_reuses_buffers_and_gives_the_same() {
     let (gamma, beta) = (Tensor::<1>::ones([32], &device), Tensor::<1>::zeros([32], &device));
     let step = || {
         let y = conv2d(x.clone(), w.clone());
-        let normed = norm_relu_pool_train(y, gamma.clone(), beta.clone(), 1, 1e-5, None);
+        let normed = norm_relu_pool_train(y, scaling(&gamma, &beta, 1), None);
         let y = conv2d(normed.output, on(&draw(3, [8, 32, 3, 3]), &device));
         let grads = sum_pool(y).square().sum().backward();
         w.grad(&grads).expect("a gradient").into_data().try_to_vec::<f32>().unwrap()
