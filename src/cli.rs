@@ -293,11 +293,16 @@ pub(crate) struct ReportArgs {
     invar reproduce sequences --budget standard --tables-only\n  \
     invar reproduce images --budget quick           # Table 1, left half, on small networks\n  \
     invar reproduce appendix-a                      # seconds\n  \
-    invar reproduce screen-sequences --budget quick # the learner screen; ten minutes, 90 for standard")]
+    invar reproduce screen-sequences --budget quick # the learner screen; ten minutes, 90 for standard\n  \
+    invar reproduce table1 --method screen --budget standard")]
 pub(crate) struct ReproduceArgs {
     /// Which part of the paper.
     #[arg(value_enum)]
     pub(crate) what: ReproduceArg,
+
+    /// table1: which learner to run and to show [default: cgreg].
+    #[arg(long)]
+    pub(crate) method: Option<MethodArg>,
 
     /// How much: smoke (seconds), quick (ten minutes), standard (two hours), paper (everything as printed).
     #[arg(long, default_value = "quick", value_parser = parse_budget)]
@@ -329,16 +334,28 @@ fn parse_budget(text: &str) -> Result<Budget, String> {
 pub(crate) enum ReproduceArg {
     /// Table 1, right half, and the appendix's two tables on sequences.
     Sequences,
+    /// CG-reg. on sequences with nothing behind the CG layer but the outputs, for `ablation`.
+    SequencesAffine,
     /// Table 1, left half: VGG, G-CNN and CG-reg. on images.
     Images,
     /// The appendix's tables over lambda on images; shares its fits with `images`.
     ImagesLambda,
+    /// CG-reg. on images with the lifted network and its hidden head.
+    Lift,
+    /// The same with the affine head; shares a file of records with `lift`.
+    LiftAffine,
     /// Appendix A: invariance that does not survive another environment (seconds; one budget).
     AppendixA,
     /// The learner `screen` on sequences and graphs, beside the paper's figures.
     ScreenSequences,
     /// The learner `screen` on images with the lifted network, beside the paper's figures.
     ScreenImages,
+    /// How often the learner `screen` is wrong where every candidate holds, over 20 seeds.
+    ScreenErrors,
+    /// Table 1 as a whole; --method screen runs and shows the learner `screen` beside the paper's.
+    Table1,
+    /// What network, learner and head contribute: draws together what the others have recorded.
+    Ablation,
 }
 
 /// Arguments of `invar tasks`.

@@ -7,37 +7,56 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, Learner, LiftTables, Recordings, ScreenTables, SequenceTables};
 use invar_lab::screen::ScreenRecord;
 use invar_lab::table::Table;
+use invar_nn::Head;
 
-use crate::cli::{ReproduceArg, ReproduceArgs};
+use crate::cli::{MethodArg, ReproduceArg, ReproduceArgs};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+    if args.what != ReproduceArg::Table1 {
+        crate::train::refuse("anything but table1", [("--method", args.method.is_some())])?;
+    }
     let experiment: Box<dyn Experiment> = match args.what {
         ReproduceArg::AppendixA => return appendix(args),
-        ReproduceArg::Sequences => Box::new(SequenceTables(args.budget)),
+        ReproduceArg::Sequences => Box::new(SequenceTables { budget: args.budget, head: Head::Hidden }),
+        ReproduceArg::SequencesAffine => Box::new(SequenceTables { budget: args.budget, head: Head::Affine }),
         ReproduceArg::Images => Box::new(ImageTables { budget: args.budget, over_lambda: false }),
         ReproduceArg::ImagesLambda => Box::new(ImageTables { budget: args.budget, over_lambda: true }),
+        ReproduceArg::Lift => Box::new(LiftTables { budget: args.budget, head: Head::Hidden }),
+        ReproduceArg::LiftAffine => Box::new(LiftTables { budget: args.budget, head: Head::Affine }),
         ReproduceArg::ScreenSequences => return screens(args, Field::Sequences),
         ReproduceArg::ScreenImages => return screens(args, Field::Images),
+        ReproduceArg::ScreenErrors => return screens(args, Field::Errors),
+        ReproduceArg::Table1 => return together(args),
+        ReproduceArg::Ablation => return ablation(args),
     };
-    let name = experiment.name();
-    let path = args.results.join(format!("{name}.jsonl"));
-    let records = if args.tables_only { Records::read(&path)? } else { fit(args, experiment.as_ref(), &path)? };
+    let records = recorded(args, experiment.as_ref(), !args.tables_only)?;
     let tables = experiment.tables(&records);
     let missing = reproduce::missing(experiment.as_ref(), &records);
-    finish(args, &name, &tables, [records.len(), missing])
+    finish(args, &experiment.name(), &tables, [records.len(), missing])
+}
+
+/// The records of an experiment, after its missing fits if it is to be run.
+fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: bool) -> Result<Vec<Record>> {
+    let path = args.results.join(format!("{}.jsonl", experiment.name()));
+    if run { fit(args, experiment, &path) } else { Ok(Records::read(&path)?) }
 }
 
 /// The tables of the learner `screen`.
 fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
     let tables = ScreenTables { budget: args.budget, field };
+    let records = screened(args, field, !args.tables_only)?;
+    finish(args, &tables.name(), &tables.tables(&records), [records.len(), tables.missing(&records)])
+}
+
+/// The records of screens, after the missing ones if they are to be run.
+fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<Vec<ScreenRecord>> {
+    let tables = ScreenTables { budget: args.budget, field };
     let path = args.results.join(format!("{}.jsonl", tables.name()));
-    let records: Vec<ScreenRecord> = if args.tables_only {
-        Records::read(&path)?
-    } else {
+    Ok(if run {
         let threads = crate::prepare_fits(args.threads);
         let mut records = Records::open(&path)?;
         let bar = bar(tables.configs().len(), "screens");
@@ -47,8 +66,74 @@ fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
         })?;
         bar.finish_and_clear();
         records.all().to_vec()
+    } else {
+        Records::read(&path)?
+    })
+}
+
+/// What several experiments have recorded; only those of `run` are run.
+fn recordings(args: &ReproduceArgs, run: Option<Learner>) -> Result<Recordings> {
+    let budget = args.budget;
+    let sequences = |head| SequenceTables { budget, head };
+    let images = ImageTables { budget, over_lambda: false };
+    let (cgreg, screen) = (run == Some(Learner::Cgreg), run == Some(Learner::Screen));
+    // What was never begun is empty, not an error.
+    let begun = |name: String| args.results.join(format!("{name}.jsonl")).exists();
+    let fits = |experiment: &dyn Experiment, run: bool| {
+        if run || begun(experiment.name()) { recorded(args, experiment, run) } else { Ok(Vec::new()) }
     };
-    finish(args, &tables.name(), &tables.tables(&records), [records.len(), tables.missing(&records)])
+    let screens = |field| {
+        if screen || begun(ScreenTables { budget, field }.name()) { screened(args, field, screen) } else { Ok(Vec::new()) }
+    };
+    let mut all = fits(&sequences(Head::Hidden), cgreg)?;
+    all.extend(fits(&sequences(Head::Affine), false)?);
+    Ok(Recordings {
+        sequences: all,
+        images: fits(&images, cgreg)?,
+        lift: fits(&LiftTables { budget, head: Head::Hidden }, false)?,
+        screened_sequences: screens(Field::Sequences)?,
+        screened_images: screens(Field::Images)?,
+    })
+}
+
+/// Table 1 as a whole.
+fn together(args: &ReproduceArgs) -> Result<ExitCode> {
+    let learner = match args.method {
+        Some(MethodArg::Screen) => Learner::Screen,
+        Some(MethodArg::Cgreg) | None => Learner::Cgreg,
+    };
+    let recordings = recordings(args, (!args.tables_only).then_some(learner))?;
+    compose(args, "table1", &reproduce::table1(args.budget, learner, &recordings))
+}
+
+/// What each part contributes, as far as it is recorded.
+fn ablation(args: &ReproduceArgs) -> Result<ExitCode> {
+    compose(args, "ablation", &reproduce::ablation(args.budget, &recordings(args, None)?))
+}
+
+/// Writes and prints a table drawn from the records of several experiments.
+fn compose(args: &ReproduceArgs, name: &str, table: &Table) -> Result<ExitCode> {
+    create(args)?;
+    write(args, &format!("{name}-{}", args.budget.name()), table)?;
+    if args.json {
+        output::json(&[table])?
+    } else {
+        line(&table.text())?
+    }
+    let empty = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_none()).count();
+    if empty > 0 {
+        let (empty, budget) = (output::count(empty, "figure"), args.budget.name());
+        anstream::eprintln!(
+            "{empty} not there yet: sequences, sequences-affine, images, lift, lift-affine, screen-sequences and \
+             screen-images with --budget {budget} bring them"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn create(args: &ReproduceArgs) -> Result<()> {
+    let failed = || format!("cannot create {}", args.results.display());
+    std::fs::create_dir_all(&args.results).with_context(failed)
 }
 
 /// Writes and prints tables, and says what is missing.
@@ -66,7 +151,8 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
         line(&format!("{count} in {folder}/{name}.jsonl; tables in {folder}/{name}-*"))?;
     }
     if missing > 0 {
-        let screens = matches!(args.what, ReproduceArg::ScreenSequences | ReproduceArg::ScreenImages);
+        let screens =
+            matches!(args.what, ReproduceArg::ScreenSequences | ReproduceArg::ScreenImages | ReproduceArg::ScreenErrors);
         let what = if screens { "screen" } else { "fit" };
         let missing = output::count(missing, what);
         anstream::eprintln!("{missing} still missing; what was finished is recorded, run without --tables-only to go on");
@@ -77,8 +163,7 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
 /// Appendix A needs no records: it is done before a record would be of use.
 fn appendix(args: &ReproduceArgs) -> Result<ExitCode> {
     let table = reproduce::appendix_a(5)?;
-    let failed = || format!("cannot create {}", args.results.display());
-    std::fs::create_dir_all(&args.results).with_context(failed)?;
+    create(args)?;
     write(args, "appendix", &table)?;
     if args.json {
         output::json(&[table])?;

@@ -45,6 +45,39 @@ fn reproduction_records_every_fit_once_and_writes_tables() {
 }
 
 #[test]
+fn table_1_draws_together_what_the_parts_have_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        |args: &[&str]| expect(folder.path(), &[&["reproduce"], args, &["--budget", "smoke", "--results", "out"]].concat(), 0);
+    let (out, err) = run(&["table1", "--method", "screen", "--tables-only"]);
+    assert!(out.contains("screen, hidden head") && out.contains("[71.85±26.61]"), "{out}");
+    assert!(err.contains("not there yet") && err.contains("screen-sequences"), "{err}");
+    run(&["lift"]);
+    run(&["lift-affine"]);
+    run(&["sequences-affine"]);
+    let count = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap().lines().count();
+    // Two rows, two lambdas and an oracle, for each of two heads; four tasks with two lambdas.
+    assert_eq!((count("lift-smoke.jsonl"), count("sequences_affine-smoke.jsonl")), (12, 8));
+    let (out, _) = run(&["ablation", "--json"]);
+    let tables: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let filled = |network: &str, column: usize| {
+        let rows = tables[0]["rows"].as_array().unwrap().iter().filter(|row| row["labels"][2] == network);
+        rows.map(|row| u8::from(!row["cells"][column]["ours"].is_null())).collect::<Vec<_>>()
+    };
+    assert_eq!((filled("lift", 0), filled("lift", 1), filled("lift", 2)), (vec![1; 2], vec![1; 2], vec![0; 2]));
+    assert_eq!((filled("feedforward", 0), filled("feedforward", 1)), (vec![1; 4], vec![0; 4]));
+    let (_, err) = expect(folder.path(), &["reproduce", "images", "--method", "screen"], 2);
+    assert!(err.contains("--method should be left out"), "{err}");
+}
+
+#[test]
+fn errors_are_counted_where_every_candidate_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = expect(folder.path(), &["reproduce", "screen-errors", "--budget", "smoke", "--results", "out"], 0);
+    assert!(out.contains("geometric, labels shuffled  15") && out.contains("sum, every candidate holds"), "{out}");
+}
+
+#[test]
 fn images_share_records_between_their_tables() {
     let folder = tempfile::tempdir().unwrap();
     let run = |what: &'static str| expect(folder.path(), &["reproduce", what, "--budget", "smoke", "--results", "out"], 0).0;

@@ -52,6 +52,6 @@ pub use images::{Environments, Images};
 pub use mnist::{Digits, Mnist, SIDE};
 pub use partition::Partition;
 pub use sequence_task::{Arrangement, SequenceTask};
-pub use sequences::{Sequences, TestOrder};
+pub use sequences::{Labels, Sequences, TestOrder};
 pub use sizes::Sizes;
 pub use task::Task;

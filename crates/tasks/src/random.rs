@@ -18,6 +18,8 @@ pub(crate) enum Stream {
     TrainNoise,
     TestNoise,
     Shuffle,
+    TrainLabels,
+    TestLabels,
 }
 
 /// The generator for one purpose.

@@ -2,6 +2,7 @@
 
 use invar_algebra::{Action, Group, GroupSet, Shape, candidates};
 use rand::Rng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,30 @@ pub enum TestOrder {
     Symmetry,
 }
 
+/// Which target goes with which sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Labels {
+    /// Its own.
+    #[default]
+    Own,
+    /// Any: targets are dealt out anew, so that there is nothing to learn and nothing that could contradict a symmetry.
+    Shuffled,
+}
+
+impl Labels {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
+
+    fn deal(self, examples: &mut Examples<i32>, rng: &mut ChaCha8Rng) {
+        if self == Self::Shuffled {
+            examples.targets.shuffle(rng);
+        }
+    }
+}
+
 /// A sequence task with its sizes.
 ///
 /// | Name | Default | Purpose | Range |
@@ -40,6 +65,7 @@ pub enum TestOrder {
 /// | `sizes` | 8,000 and 2,000 | numbers of examples | see [`Sizes`] |
 /// | `test_order` | `Unsorted` | what test sequences are | |
 /// | `draw` | `NonIdentity` | how counterfactual sequences draw from G_I | |
+/// | `labels` | `Own` | which target goes with which sequence | |
 ///
 /// ```
 /// # use invar_tasks::{SequenceTask, Sequences};
@@ -69,6 +95,9 @@ pub struct Sequences {
     /// How counterfactual sequences draw from G_I.
     #[serde(default)]
     pub draw: Draw,
+    /// Which target goes with which sequence.
+    #[serde(default, skip_serializing_if = "Labels::is_own")]
+    pub labels: Labels,
 }
 
 fn published_length() -> usize {
@@ -89,6 +118,7 @@ impl Sequences {
             sizes: Sizes::default(),
             test_order: TestOrder::default(),
             draw: Draw::default(),
+            labels: Labels::default(),
         }
     }
 
@@ -125,7 +155,10 @@ impl Sequences {
 
     /// The true symmetry as blocks of positions that can be exchanged.
     pub fn partition(&self) -> Partition {
-        self.task.symmetry(self.length)
+        match self.labels {
+            Labels::Own => self.task.symmetry(self.length),
+            Labels::Shuffled => Partition::whole(self.length),
+        }
     }
 
     /// The true symmetry I, over the candidates.
@@ -138,7 +171,7 @@ impl Sequences {
     pub fn depends(&self) -> GroupSet {
         match self.task.arrangement() {
             Arrangement::Any => Partition::whole(self.length).swaps(),
-            Arrangement::Ascending | Arrangement::Halves => GroupSet::empty(),
+            Arrangement::Ascending | Arrangement::Halves | Arrangement::Classes => GroupSet::empty(),
         }
     }
 
@@ -147,12 +180,14 @@ impl Sequences {
         self.check()?;
         let causal = self.causal()?;
         let label = |base: Base<'_, i32>, d: &Action| self.label(base, d);
-        let all = causal.train(&self.base(self.sizes.examples, &mut stream(seed, Stream::TrainBase)), label, seed)?;
+        let mut all = causal.train(&self.base(self.sizes.examples, &mut stream(seed, Stream::TrainBase)), label, seed)?;
         let mut rng = stream(seed, Stream::TestBase);
-        let test = match self.test_order {
+        let mut test = match self.test_order {
             TestOrder::Unsorted => self.draw_sequences(self.sizes.test, &mut rng),
             TestOrder::Symmetry => causal.test(&self.base(self.sizes.test, &mut rng), label, seed)?,
         };
+        self.labels.deal(&mut all, &mut stream(seed, Stream::TrainLabels));
+        self.labels.deal(&mut test, &mut stream(seed, Stream::TestLabels));
         Ok(self.sizes.split(&all, test, &mut stream(seed, Stream::Shuffle)))
     }
 
@@ -167,7 +202,9 @@ impl Sequences {
     }
 
     fn causal(&self) -> Result<Causal> {
-        let causal = Causal::new(&self.shape()?, &self.groups()?, &self.symmetry(), &self.depends())?;
+        // Sequences come about as they do with their own labels.
+        let symmetry = self.task.symmetry(self.length).swaps();
+        let causal = Causal::new(&self.shape()?, &self.groups()?, &symmetry, &self.depends())?;
         Ok(causal.with_draw(self.draw))
     }
 
@@ -179,12 +216,20 @@ impl Sequences {
     /// X(hid): sequences in canonical order.
     fn base(&self, count: usize, rng: &mut ChaCha8Rng) -> Examples<i32> {
         let drawn = self.draw_sequences(count, rng);
+        let classes = match self.task.arrangement() {
+            Arrangement::Classes => self.task.symmetry(self.length).blocks(),
+            Arrangement::Ascending | Arrangement::Halves | Arrangement::Any => Partition::whole(self.length).blocks(),
+        };
         let mut base = Examples::with_capacity(self.length, count);
         for (index, (x, _)) in drawn.iter().enumerate() {
             let mut x = x.to_vec();
-            x.sort_unstable();
-            if self.is_upper(index) {
-                x.reverse();
+            for class in &classes {
+                let mut tokens: Vec<i32> = class.iter().map(|&i| x[i]).collect();
+                tokens.sort_unstable();
+                if self.is_upper(index) {
+                    tokens.reverse();
+                }
+                class.iter().zip(tokens).for_each(|(&i, token)| x[i] = token);
             }
             base.push(&x, self.task.target(&x));
         }
@@ -197,7 +242,7 @@ impl Sequences {
         let mut drawn = Examples::with_capacity(self.length, count);
         for index in 0..count {
             let range = match self.task.arrangement() {
-                Arrangement::Ascending | Arrangement::Any => 1..=last,
+                Arrangement::Ascending | Arrangement::Classes | Arrangement::Any => 1..=last,
                 Arrangement::Halves if self.is_upper(index) => middle + 1..=last,
                 Arrangement::Halves => 1..=middle,
             };

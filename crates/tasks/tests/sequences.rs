@@ -1,7 +1,7 @@
 //! The sequence tasks are what the paper says: targets, canonical order, true symmetry.
 #![allow(clippy::float_cmp, reason = "targets are whole numbers")]
 
-use invar_tasks::{Arrangement, Draw, Examples, SequenceTask, Sequences, Sizes, TestOrder};
+use invar_tasks::{Arrangement, Draw, Examples, Labels, SequenceTask, Sequences, Sizes, TestOrder};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -56,6 +56,13 @@ fn training_is_in_canonical_order_and_the_test_set_is_not() {
                     assert_eq!(share(set, |x| low(x) && ascending(x) || high(x) && descending(x)), 1.0);
                     assert!((0.38..0.62).contains(&share(set, low)), "the held-out part mixes both halves");
                 }
+                Arrangement::Classes => {
+                    let of = |x: &[i32], parity| ascending(&x.iter().skip(parity).step_by(2).copied().collect::<Vec<_>>());
+                    assert_eq!(share(set, |x| of(x, 0) && of(x, 1)), 1.0);
+                    let odd = |x: &[i32]| x.iter().step_by(2).sum::<i32>();
+                    let more = share(set, |x| 2 * odd(x) > x.iter().sum());
+                    assert!((0.35..0.65).contains(&more), "either side is larger: {more}");
+                }
                 Arrangement::Any => assert_eq!(share(set, |x| ascending(x) || descending(x)), 0.0),
             }
         }
@@ -64,6 +71,22 @@ fn training_is_in_canonical_order_and_the_test_set_is_not() {
             assert_eq!((share(&data.test, low), share(&data.test, high)), (0.5, 0.5));
         }
     }
+}
+
+#[test]
+fn shuffled_labels_are_the_same_labels_and_leave_the_sequences_alone() {
+    let own = small(SequenceTask::Geometric);
+    let shuffled = Sequences { labels: Labels::Shuffled, ..own };
+    let sorted = |sets: [&Examples<i32>; 2]| {
+        let mut targets: Vec<i32> = sets.iter().flat_map(|set| set.targets.iter().map(|&y| y as i32)).collect();
+        targets.sort_unstable();
+        targets
+    };
+    let (one, other) = (own.generate(5).unwrap(), shuffled.generate(5).unwrap());
+    assert_eq!((&one.train.inputs, &one.test.inputs), (&other.train.inputs, &other.test.inputs));
+    assert_ne!(one.train.targets, other.train.targets);
+    assert_eq!(sorted([&one.train, &one.validation]), sorted([&other.train, &other.validation]));
+    assert_eq!((own.symmetry().len(), shuffled.symmetry().len()), (0, shuffled.groups().unwrap().len()));
 }
 
 #[test]

@@ -50,6 +50,39 @@ pub(super) fn data(budget: Budget, task: ImageTask, invariant: Invariant) -> Ima
     Images { invariant, count, test_count, ..Images::new(task) }
 }
 
+/// Strengths of the penalty on a budget.
+fn lambdas(budget: Budget) -> &'static [f64] {
+    if budget == Budget::Smoke { &[0.0, 10.0] } else { &IMAGE_LAMBDAS }
+}
+
+/// Every cell of methods on a budget, task by task.
+pub(super) fn cells(budget: Budget, methods: &[Method]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for &task in tasks(budget) {
+        for &method in methods {
+            let lambdas = if method == Method::Cgreg { lambdas(budget) } else { &[0.0] };
+            for &invariant in rows(budget) {
+                let data = Data::Images(data(budget, task, invariant));
+                cells.extend(lambdas.iter().map(|&lambda| Cell { data, method, lambda }));
+            }
+        }
+    }
+    cells
+}
+
+/// How many folds a budget has.
+pub(super) fn repeats(budget: Budget) -> u64 {
+    if budget == Budget::Paper { 5 } else { 1 }
+}
+
+/// The same data in another fold.
+pub(super) fn in_fold(data: Data, fold: u64) -> Data {
+    match data {
+        Data::Images(images) => Data::Images(Images { fold: fold as usize, ..images }),
+        data => data,
+    }
+}
+
 /// How many images a budget has, in words.
 pub(super) fn how_many(budget: Budget) -> &'static str {
     match budget {
@@ -72,10 +105,6 @@ impl ImageTables {
 
     fn rows(self) -> &'static [Invariant] {
         rows(self.budget)
-    }
-
-    fn lambdas(self) -> &'static [f64] {
-        if self.budget == Budget::Smoke { &[0.0, 10.0] } else { &IMAGE_LAMBDAS }
     }
 
     fn data(self, task: ImageTask, invariant: Invariant) -> Data {
@@ -121,7 +150,7 @@ impl ImageTables {
         )
     }
 
-    fn figure(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Figure {
+    pub(super) fn figure(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Figure {
         let data = self.data(task, invariant);
         let found = extrapolation(&experiment::chosen(&self, records, &data, method));
         let baselines = [Method::Plain, Method::GInvariant];
@@ -129,16 +158,22 @@ impl ImageTables {
         Figure::of(&found, printed::images(method, task, invariant), strong)
     }
 
+    /// A row of Table 1: VGG, G-CNN, CG-reg., oracle, chance.
+    pub(super) fn table1_cells(self, records: &[Record], task: ImageTask, invariant: Invariant) -> Vec<Figure> {
+        let data = self.data(task, invariant);
+        let found = experiment::chosen(&self, records, &data, Method::Cgreg);
+        let chance: Vec<f64> = found.iter().map(|record| record.chance).collect();
+        let mut cells = [Method::Plain, Method::GInvariant, Method::Cgreg, Method::Oracle]
+            .map(|method| self.figure(records, task, invariant, method))
+            .to_vec();
+        cells.push(Figure::of(&chance, None, false));
+        cells
+    }
+
     fn table1(self, records: &[Record]) -> Table {
-        let row = |task: ImageTask, invariant: Invariant| {
-            let data = self.data(task, invariant);
-            let chance: Vec<f64> =
-                experiment::chosen(&self, records, &data, Method::Cgreg).iter().map(|record| record.chance).collect();
-            let figure = |method| self.figure(records, task, invariant, method);
-            let mut cells =
-                vec![figure(Method::Plain), figure(Method::GInvariant), figure(Method::Cgreg), figure(Method::Oracle)];
-            cells.push(Figure::of(&chance, None, false));
-            Row { labels: vec![task.name().into(), invariant.name().into()], cells }
+        let row = |task: ImageTask, invariant: Invariant| Row {
+            labels: vec![task.name().into(), invariant.name().into()],
+            cells: self.table1_cells(records, task, invariant),
         };
         Table {
             name: "table1_images".into(),
@@ -178,7 +213,7 @@ impl ImageTables {
             title: format!("CG-reg. on {} for different strengths of the penalty", task.name()),
             labels: vec!["lambda".into()],
             columns: columns.iter().flat_map(|i| [format!("{} val.", i.name()), format!("{} test", i.name())]).collect(),
-            rows: self.lambdas().iter().map(row).collect(),
+            rows: lambdas(self.budget).iter().map(row).collect(),
             notes: vec![
                 self.describe(),
                 format!(
@@ -196,24 +231,11 @@ impl Experiment for ImageTables {
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let mut cells = Vec::new();
-        for &task in self.tasks() {
-            for method in METHODS {
-                if self.over_lambda && method != Method::Cgreg {
-                    continue;
-                }
-                let lambdas = if method == Method::Cgreg { self.lambdas() } else { &[0.0] };
-                for &invariant in self.rows() {
-                    let data = self.data(task, invariant);
-                    cells.extend(lambdas.iter().map(|&lambda| Cell { data, method, lambda }));
-                }
-            }
-        }
-        cells
+        cells(self.budget, if self.over_lambda { &METHODS[1..2] } else { &METHODS })
     }
 
     fn repeats(&self) -> u64 {
-        if self.budget == Budget::Paper { 5 } else { 1 }
+        repeats(self.budget)
     }
 
     fn rates(&self, _repeat: u64) -> &'static [f64] {
@@ -225,17 +247,13 @@ impl Experiment for ImageTables {
     }
 
     fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
-        let mut data = cell.data;
-        if let Data::Images(images) = &mut data {
-            images.fold = repeat as usize;
-        }
         let fit = FitConfig {
             lambda: cell.lambda,
             learning_rate: rate,
             descent: Descent::Momentum,
             backbone: Some(self.backbone()),
             batch: 64,
-            ..FitConfig::new(data, cell.method)
+            ..FitConfig::new(in_fold(cell.data, repeat), cell.method)
         };
         let epochs = self.epochs();
         if self.budget == Budget::Paper {

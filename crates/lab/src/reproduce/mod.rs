@@ -2,18 +2,23 @@
 
 mod appendix_a;
 mod budget;
+mod errors;
 mod experiment;
 mod images;
+mod lift;
 mod printed;
 mod screen;
 mod sequences;
+mod together;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;
 pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
+pub use lift::LiftTables;
 pub use screen::{Field, ScreenTables};
 pub use sequences::SequenceTables;
+pub use together::{Learner, Recordings, ablation, table1};
 
 use std::ops::ControlFlow;
 

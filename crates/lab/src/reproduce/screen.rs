@@ -4,7 +4,7 @@ use invar_nn::Head;
 use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
-use super::{images, printed};
+use super::{errors, images, printed};
 use crate::error::{Error, Result};
 use crate::fit::Method;
 use crate::problem::Data;
@@ -35,6 +35,8 @@ pub enum Field {
     Sequences,
     /// Images, with the lifted network.
     Images,
+    /// Short sequences where every candidate holds: how often is a verdict wrong?
+    Errors,
 }
 
 /// The tables of the learner `screen` on a budget.
@@ -52,6 +54,7 @@ impl ScreenTables {
         let field = match self.field {
             Field::Sequences => "sequences",
             Field::Images => "images",
+            Field::Errors => "errors",
         };
         format!("screen-{field}-{}", self.budget.name())
     }
@@ -70,14 +73,16 @@ impl ScreenTables {
                 let of = |&task: &ImageTask| rows.iter().map(move |&row| Data::Images(images::data(budget, task, row)));
                 images::tasks(budget).iter().flat_map(of).collect()
             }
+            Field::Errors => errors::data(self.budget),
         }
     }
 
     /// Seeds; for images folds.
     fn repeats(self) -> u64 {
         match (self.budget, self.field) {
-            (Budget::Paper, _) | (Budget::Standard, Field::Sequences) => 5,
-            _ => 1,
+            (Budget::Smoke, _) | (Budget::Quick, Field::Sequences | Field::Images) | (Budget::Standard, Field::Images) => 1,
+            (_, Field::Errors) => 20,
+            (Budget::Standard | Budget::Paper, _) => 5,
         }
     }
 
@@ -89,10 +94,13 @@ impl ScreenTables {
             (Field::Images, Budget::Smoke) => Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() },
             (Field::Images, Budget::Quick) => Settings { starts: 1, ..Settings::images() },
             (Field::Images, _) => Settings::images(),
+            (Field::Errors, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, ..errors::SETTINGS },
+            (Field::Errors, _) => errors::SETTINGS,
         }
     }
 
-    /// Every screen; all tasks of a seed before the next seed, so that a run that is cut short has the most to show.
+    /// Every screen; the paper's tasks before others, and all tasks of a seed before the next seed, so that a run that is cut
+    /// short has the most to show.
     pub fn configs(self) -> Vec<ScreenConfig> {
         let config = |repeat: u64, data: Data| {
             let (data, seed) = match data {
@@ -101,7 +109,11 @@ impl ScreenTables {
             };
             ScreenConfig { data, settings: self.settings(), rules: RULES.to_vec(), seed }
         };
-        (0..self.repeats()).flat_map(|repeat| self.data().into_iter().map(move |data| config(repeat, data))).collect()
+        let all = |own: bool| {
+            let data = self.data().into_iter().filter(move |data| in_paper(data) == own).collect::<Vec<_>>();
+            (0..self.repeats()).flat_map(move |repeat| data.clone().into_iter().map(move |data| (repeat, data)))
+        };
+        all(true).chain(all(false)).map(|(repeat, data)| config(repeat, data)).collect()
     }
 
     /// Screens that the tables need and that are not recorded.
@@ -137,6 +149,10 @@ impl ScreenTables {
 
     /// All tables, from what is recorded so far.
     pub fn tables(self, records: &[ScreenRecord]) -> Vec<Table> {
+        if self.field == Field::Errors {
+            let rows = self.data().into_iter().map(|data| errors::row(data, &self.of(records, data))).collect();
+            return vec![errors::table(rows, self.describe())];
+        }
         vec![self.extrapolation(records), self.costs(records)]
     }
 
@@ -150,20 +166,32 @@ impl ScreenTables {
         wanted.filter_map(|config| records.iter().find(|record| record.config == config)).collect()
     }
 
+    /// Extrapolation under the k-th rule with a head; with none, the simplest that is not significantly worse.
+    pub(super) fn figure(self, records: &[ScreenRecord], data: Data, k: usize, head: Option<Head>) -> Cell {
+        let share = |record: &ScreenRecord| {
+            let answer = &record.answers[k];
+            let result = head.map_or_else(|| Some(answer.preferred()), |head| answer.head(head))?;
+            Some(result.picked().extrapolation?.accuracy)
+        };
+        Cell::of(&shares(&self.of(records, data), share), None, false)
+    }
+
+    /// Extrapolation with the truth imposed.
+    pub(super) fn oracle(self, records: &[ScreenRecord], data: Data) -> Cell {
+        let share = |record: &ScreenRecord| Some(record.oracle.as_ref()?.picked().extrapolation?.accuracy);
+        Cell::of(&shares(&self.of(records, data), share), None, false)
+    }
+
     fn extrapolation(self, records: &[ScreenRecord]) -> Table {
         let row = |data: Data| {
             let found = self.of(records, data);
-            let paper = paper(data);
-            let hidden =
-                |k: usize| shares(&found, |record| Some(record.answers[k].head(Head::Hidden)?.picked().extrapolation?.accuracy));
-            let simplest =
-                |k: usize| shares(&found, |record| Some(record.answers[k].preferred().picked().extrapolation?.accuracy));
+            let figure = |k: usize, head| self.figure(records, data, k, head);
             let cells = vec![
-                Cell::of(&hidden(0), paper, false),
-                Cell::of(&simplest(0), None, false),
-                Cell::of(&hidden(1), None, false),
-                Cell::of(&simplest(1), None, false),
-                Cell::of(&shares(&found, |record| Some(record.oracle.as_ref()?.picked().extrapolation?.accuracy)), None, false),
+                Cell { paper: paper(data), ..figure(0, Some(Head::Hidden)) },
+                figure(0, None),
+                figure(1, Some(Head::Hidden)),
+                figure(1, None),
+                self.oracle(records, data),
                 Cell::of(&shares(&found, |record| Some(record.plain.as_ref()?.result.extrapolation?.accuracy)), None, false),
                 Cell::of(&shares(&found, |record| Some(record.chance)), None, false),
             ];
@@ -180,10 +208,10 @@ impl ScreenTables {
             significantly worse on validation data. Oracle: the truth imposed.";
         Table {
             name: "extrapolation".into(),
-            title: match self.field {
-                Field::Sequences => "The learner screen on sequences and graphs".into(),
-                Field::Images => "The learner screen on images".into(),
-            },
+            title: format!(
+                "The learner screen on {}",
+                if self.field == Field::Images { "images" } else { "sequences and graphs" }
+            ),
             labels: ["task", "truth found", "strict"].map(Into::into).to_vec(),
             columns: columns.map(Into::into).to_vec(),
             rows: self.data().into_iter().map(row).collect(),
@@ -217,11 +245,11 @@ impl ScreenTables {
 
     fn describe(self) -> String {
         let Settings { epochs, refit_epochs, starts, learning_rate, .. } = self.settings();
+        let numbers =
+            |count: usize| (format!("seeds 0 to {}", self.repeats() - 1), format!("{count} training and validation examples"));
         let (repeats, examples) = match self.field {
-            Field::Sequences => {
-                let examples = format!("{} training and validation examples", self.budget.examples().0);
-                (format!("seeds 0 to {}", self.repeats() - 1), examples)
-            }
+            Field::Sequences => numbers(self.budget.examples().0),
+            Field::Errors => numbers(errors::examples(self.budget).0),
             Field::Images => (images::folds(self.repeats()), images::how_many(self.budget).into()),
         };
         format!(
@@ -234,6 +262,14 @@ impl ScreenTables {
 
 fn shares(records: &[&ScreenRecord], value: impl Fn(&ScreenRecord) -> Option<f64>) -> Vec<f64> {
     records.iter().filter_map(|record| value(record)).collect()
+}
+
+fn in_paper(data: &Data) -> bool {
+    match data {
+        Data::Sequences(sequences) => sequences.task.in_paper(),
+        Data::Images(_) => true,
+        Data::Graphs(_) | Data::Files(_) => false,
+    }
 }
 
 fn label(data: Data) -> String {
@@ -261,7 +297,10 @@ mod tests {
         assert_eq!((tables.configs().len(), tables.missing(&[])), (45, 45));
         assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 9);
         assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
-        assert!(tables.configs()[..9].iter().all(|config| config.seed == 0));
+        let seeds: Vec<u64> = tables.configs().iter().map(|config| config.seed).collect();
+        // Four tasks of the paper, five others.
+        assert_eq!((&seeds[..5], &seeds[19..26]), (&[0, 0, 0, 0, 1][..], &[4, 0, 0, 0, 0, 0, 1][..]));
+        assert_eq!(ScreenTables { field: Field::Errors, ..tables }.configs().len(), 60);
     }
 
     #[test]

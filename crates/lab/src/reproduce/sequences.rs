@@ -1,6 +1,6 @@
 //! The sequence half of the paper: Table 1 right, the table of all models, and the table over lambda.
 
-use invar_nn::End;
+use invar_nn::{End, Head};
 use invar_tasks::{SequenceTask, Sequences};
 
 use super::budget::Budget;
@@ -27,22 +27,53 @@ const METHODS: [Method; 9] = [
     Method::Janossy,
 ];
 
+/// The rows of Table 1, from least to most invariant.
+pub(super) const TABLE1: [SequenceTask; 4] =
+    [SequenceTask::Geometric, SequenceTask::EvenMinusOdd, SequenceTask::Sum2, SequenceTask::Sum];
+
 const FORCED: [Method; 3] = [Method::DeepSets, Method::Janossy, Method::SetTransformer];
 
 /// The sequence tables on a budget.
 #[derive(Debug, Clone, Copy)]
-pub struct SequenceTables(pub Budget);
+pub struct SequenceTables {
+    /// How much to run.
+    pub budget: Budget,
+    /// What follows the CG layer: the published hidden layer, or nothing. The latter is there for CG-reg. alone, on one seed.
+    pub head: Head,
+}
 
 impl SequenceTables {
-    fn data(self, task: SequenceTask) -> Data {
+    pub(super) fn data(self, task: SequenceTask) -> Data {
         let mut sequences = Sequences::new(task);
-        (sequences.sizes.examples, sequences.sizes.test) = self.0.examples();
+        (sequences.sizes.examples, sequences.sizes.test) = self.budget.examples();
         Data::Sequences(sequences)
     }
 
     /// The records of a method on a task, as they stand in the tables.
-    fn chosen(self, records: &[Record], method: Method, task: SequenceTask) -> Vec<&Record> {
+    pub(super) fn chosen(self, records: &[Record], method: Method, task: SequenceTask) -> Vec<&Record> {
         experiment::chosen(&self, records, &self.data(task), method)
+    }
+
+    /// A row of Table 1: sequence model, best forced-invariant model, CG-reg., oracle, chance.
+    pub(super) fn table1_cells(self, records: &[Record], task: SequenceTask) -> Vec<Figure> {
+        let figure = |method: Method| {
+            let values = extrapolation(&self.chosen(records, method, task));
+            Figure::of(&values, printed::sequences(method, task), false)
+        };
+        let mean = |cell: &Figure| cell.ours.map_or(f64::NEG_INFINITY, |mean| mean.mean);
+        let forced = FORCED.into_iter().map(figure).max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or_default();
+        let best_printed =
+            FORCED.into_iter().filter_map(|method| printed::sequences(method, task)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let chance: Vec<f64> = self.chosen(records, Method::Cgreg, task).iter().map(|record| record.chance).collect();
+        let others = [Method::Transformer, Method::DeepSets, Method::Janossy, Method::SetTransformer];
+        let strong = self.significant(records, task, &others);
+        vec![
+            figure(Method::Transformer),
+            Figure { paper: best_printed, ..forced },
+            Figure { strong, ..figure(Method::Cgreg) },
+            figure(Method::Oracle),
+            Figure::of(&chance, None, false),
+        ]
     }
 
     fn significant(self, records: &[Record], task: SequenceTask, others: &[Method]) -> bool {
@@ -52,13 +83,17 @@ impl SequenceTables {
 
 impl Experiment for SequenceTables {
     fn name(&self) -> String {
-        format!("sequences-{}", self.0.name())
+        match self.head {
+            Head::Hidden => format!("sequences-{}", self.budget.name()),
+            Head::Affine => format!("sequences_affine-{}", self.budget.name()),
+        }
     }
 
     fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
-        for method in METHODS {
-            let lambdas = if method == Method::Cgreg { self.0.lambdas() } else { &[0.0] };
+        let methods = if self.head == Head::Affine { &METHODS[..1] } else { &METHODS };
+        for &method in methods {
+            let lambdas = if method == Method::Cgreg { self.budget.lambdas() } else { &[0.0] };
             for task in TASKS {
                 cells.extend(lambdas.iter().map(|&lambda| Cell { data: self.data(task), method, lambda }));
             }
@@ -67,26 +102,32 @@ impl Experiment for SequenceTables {
     }
 
     fn repeats(&self) -> u64 {
-        self.0.seeds()
+        if self.head == Head::Affine { 1 } else { self.budget.seeds() }
     }
 
     fn rates(&self, repeat: u64) -> &'static [f64] {
-        self.0.learning_rates(repeat)
+        self.budget.learning_rates(repeat)
     }
 
     fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
         let fit = FitConfig::new(cell.data, cell.method);
-        self.0.apply(FitConfig { lambda: cell.lambda, learning_rate: rate, seed: repeat, ..fit })
+        self.budget.apply(FitConfig { lambda: cell.lambda, learning_rate: rate, head: self.head, seed: repeat, ..fit })
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {
-        vec![table1(*self, records), models(*self, records), lambda_table(*self, records)]
+        match self.head {
+            Head::Hidden => vec![table1(*self, records), models(*self, records), lambda_table(*self, records)],
+            Head::Affine => vec![lambda_table(*self, records)],
+        }
     }
 }
 
 fn notes(of: SequenceTables, records: &[Record], rest: &str) -> Vec<String> {
     let figures = figures_note("seeds");
-    let mut notes = vec![of.0.describe(), format!("{figures} {rest}")];
+    let mut notes = vec![of.budget.describe(), format!("{figures} {rest}")];
+    if of.head == Head::Affine {
+        notes.push("Here nothing follows the CG layer but the outputs, and seed 0 alone was run.".into());
+    }
     let diverged = records.iter().filter(|record| record.end == End::Diverged).count();
     if diverged > 0 {
         notes.push(format!("{diverged} of {} recorded fits diverged and count as answering nothing.", records.len()));
@@ -96,34 +137,12 @@ fn notes(of: SequenceTables, records: &[Record], rest: &str) -> Vec<String> {
 
 fn table1(of: SequenceTables, records: &[Record]) -> Table {
     let columns = ["Transformer", "Best FF+G-inv", "FF+CGreg", "oracle", "chance"];
-    // The paper prints the tasks from least to most invariant.
-    let row = |task: SequenceTask| {
-        let figure = |method: Method| {
-            let values = extrapolation(&of.chosen(records, method, task));
-            Figure::of(&values, printed::sequences(method, task), false)
-        };
-        let mean = |cell: &Figure| cell.ours.map_or(f64::NEG_INFINITY, |mean| mean.mean);
-        let forced = FORCED.into_iter().map(figure).max_by(|a, b| mean(a).total_cmp(&mean(b))).unwrap_or_default();
-        let best_printed =
-            FORCED.into_iter().filter_map(|method| printed::sequences(method, task)).max_by(|a, b| a.0.total_cmp(&b.0));
-        let chance: Vec<f64> = of.chosen(records, Method::Cgreg, task).iter().map(|record| record.chance).collect();
-        let strong =
-            of.significant(records, task, &[Method::Transformer, Method::DeepSets, Method::Janossy, Method::SetTransformer]);
-        let cells = vec![
-            figure(Method::Transformer),
-            Figure { paper: best_printed, ..forced },
-            Figure { strong, ..figure(Method::Cgreg) },
-            figure(Method::Oracle),
-            Figure::of(&chance, None, false),
-        ];
-        Row { labels: vec![task.name().into()], cells }
-    };
     Table {
         name: "table1_sequences".into(),
         title: "Table 1, right half: extrapolation accuracy on sequences".into(),
         labels: vec!["task".into()],
         columns: columns.map(Into::into).to_vec(),
-        rows: [SequenceTask::Geometric, SequenceTask::EvenMinusOdd, SequenceTask::Sum2, SequenceTask::Sum].map(row).to_vec(),
+        rows: TABLE1.map(|task| Row { labels: vec![task.name().into()], cells: of.table1_cells(records, task) }).to_vec(),
         notes: notes(
             of,
             records,
@@ -187,7 +206,7 @@ fn lambda_table(of: SequenceTables, records: &[Record]) -> Table {
         title: "CG-reg. on sequences for different strengths of the penalty".into(),
         labels: vec!["lambda".into()],
         columns: TASKS.iter().flat_map(|task| [format!("{} val.", task.name()), format!("{} test", task.name())]).collect(),
-        rows: of.0.lambdas().iter().map(row).collect(),
+        rows: of.budget.lambdas().iter().map(row).collect(),
         notes: notes(of, records, "Strong: the lambda chosen on validation accuracy (the largest within 5 points of the best)."),
     }
 }
