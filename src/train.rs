@@ -48,10 +48,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         return crate::screen::run(args, data);
     }
     refuse("--method cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
-    let fits = fits(args, data);
+    let problem = data.problem(args.seed.unwrap_or(0))?;
+    let fits = fits(args, data, Backbone::equivariant(&data, problem.train.inputs()));
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;
-    let problem = data.problem(args.seed.unwrap_or(0))?;
     let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
     let Some((plain, grid)) = records.split_last() else {
         return Err(anyhow!("nothing was trained"));
@@ -116,7 +116,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
 }
 
 /// The grid over lambda, then the plain network.
-fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
+fn fits(args: &TrainArgs, data: Data, equivariant: Option<Backbone>) -> Vec<FitConfig> {
     let penalty = match args.penalty.unwrap_or(PenaltyArg::Levels) {
         PenaltyArg::Levels => {
             PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
@@ -142,7 +142,7 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         max_epochs: epochs,
         seed: args.seed.unwrap_or(0),
         // A plain network of about as many weights.
-        backbone: images.then_some(if method == Method::Plain { Backbone::small() } else { Backbone::Lift }),
+        backbone: if method == Method::Plain { images.then(Backbone::small) } else { equivariant },
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
     let all = if images { IMAGE_LAMBDAS.to_vec() } else { LAMBDAS.to_vec() };

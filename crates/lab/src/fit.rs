@@ -110,7 +110,7 @@ pub struct FitConfig {
     /// How gradients become steps.
     #[serde(default, skip_serializing_if = "Descent::is_adam")]
     pub descent: Descent,
-    /// The network for images; others have one of their own.
+    /// The network for images; for others, what replaces the paper's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backbone: Option<Backbone>,
     /// How it moves.

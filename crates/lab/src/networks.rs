@@ -6,20 +6,21 @@ use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
 use invar_nn::{
-    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, Inputs, Lattices, LiftConfig, Network, Pool, Reynolds,
+    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, InnerConfig, Inputs, Lattices, LiftConfig, Network,
+    OrbitConfig, Pool, Reynolds,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
-use crate::problem::Problem;
+use crate::problem::{Data, Problem};
 use crate::record::{KeptGroup, Layer};
 
-/// The network for images.
+/// What comes before or instead of the paper's network for sequences and arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Backbone {
-    /// The paper's: convolutions whose filters decide, patch by patch, then a sum over space.
+    /// The paper's for images: convolutions whose filters decide, patch by patch, then a sum over space.
     Patch {
         /// How many convolutions.
         depth: Depth,
@@ -28,11 +29,22 @@ pub enum Backbone {
         /// How an image is halved.
         pool: Pool,
     },
-    /// Group convolutions that keep the arrangement of parts, with a CG head that decides for the whole network.
+    /// For images: group convolutions that keep the arrangement of parts, with a CG head that decides for the whole network.
     Lift,
+    /// For short sequences and small arrays: a dense network that sees the input from every side, with a CG head.
+    Orbit,
 }
 
 impl Backbone {
+    /// What makes a whole network invariant to any of the candidates, for data on which the paper's network cannot.
+    pub fn equivariant(data: &Data, inputs: &Inputs) -> Option<Self> {
+        match (data, inputs) {
+            (_, Inputs::Images { .. }) => Some(Self::Lift),
+            (Data::Graphs(graphs), _) if graphs.task.needs_lift() => Some(Self::Orbit),
+            _ => None,
+        }
+    }
+
     /// A plain network with about as many weights as the lifted one.
     pub fn small() -> Self {
         Self::Patch { depth: Depth::Reference, width: 0.25, pool: Pool::default() }
@@ -63,10 +75,25 @@ impl FitConfig {
         let mut init = Init::new(self.seed, device);
         match *problem.train.inputs() {
             Inputs::Images { channels, .. } => self.image_network(problem, channels, imposed, &mut init),
+            Inputs::Tokens { .. } | Inputs::Array { .. } if self.backbone == Some(Backbone::Orbit) => {
+                self.orbit(problem, imposed, &mut init)
+            }
             Inputs::Tokens { .. } | Inputs::Array { .. } => {
                 Ok(Built { network: self.feed_forward(problem, imposed, &mut init)?, lattices: None })
             }
         }
+    }
+
+    /// A dense network, asked from every side.
+    fn orbit(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
+        if !matches!(self.method, Method::Cgreg | Method::Oracle) {
+            return Err(self.unfit("cgreg or oracle, which have an orbit network"));
+        }
+        let inner = problem.vocabulary.map_or(InnerConfig::Array, |vocabulary| InnerConfig::Tokens { vocabulary });
+        let mut config = OrbitConfig { imposed: imposed.cloned(), ..OrbitConfig::new(inner, problem.train.outputs()) };
+        config.head.head = self.head;
+        let lattices = config.lattices(problem.groups())?;
+        Ok(Built { network: config.init(problem.groups(), &lattices, init)?.into(), lattices: Some(lattices) })
     }
 
     /// Networks for sequences and arrays.
@@ -123,6 +150,7 @@ impl FitConfig {
                 let lattices = config.lattices(&groups)?;
                 (config.init(&lattices, init)?.into(), lattices)
             }
+            Backbone::Orbit => return Err(self.unfit("one with a patch or lifted network, which take images")),
         };
         Ok(Built { network, lattices: Some(lattices) })
     }

@@ -27,7 +27,7 @@ const MAX_ENTRIES: usize = 1 << 14;
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `nodes` | 8 | n | 2 (`degree`, `triangles`: 3) to 64, n x n x c at most 16,384 |
+/// | `nodes` | 8, for `triangles` 4 | n | 2 (`degree`, `triangles`: 3) to 64, n x n x c at most 16,384 |
 /// | `edge_kinds` | 2 | kinds of edges | at least 1 |
 /// | `node_kinds` | 2 | kinds of nodes | 0 for none |
 /// | `edge_probability` | 0.4 | each pair of nodes is joined with it | above 0, below 1 |
@@ -79,7 +79,8 @@ impl Graphs {
     pub fn new(task: GraphTask) -> Self {
         Self {
             task,
-            nodes: default_nodes(),
+            // An equivariant lift looks at a graph from every side: that can be done for few nodes.
+            nodes: if task.needs_lift() { 4 } else { default_nodes() },
             edge_kinds: default_kinds(),
             node_kinds: default_kinds(),
             edge_probability: default_probability(),

@@ -6,8 +6,7 @@ use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_data::Digest;
 use invar_nn::{
-    Dataset, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate,
-    train,
+    Dataset, Epoch, Extras, Head, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
 };
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +112,7 @@ pub struct Networks<'a> {
 const REFIT_STREAM: u64 = 0xffff;
 
 impl<'a> Networks<'a> {
-    /// Networks with a given head for the data of a problem: lifted ones for images.
+    /// Networks with a given head for the data of a problem: equivariant ones where the paper's cannot be had.
     pub fn new(
         problem: &'a Problem,
         config: &'a ScreenConfig,
@@ -122,7 +121,7 @@ impl<'a> Networks<'a> {
         epochs: &'a (dyn Fn(usize) + Sync),
         memory: Option<&'a Memory>,
     ) -> Result<Self> {
-        let backbone = matches!(problem.train.inputs(), Inputs::Images { .. }).then_some(Backbone::Lift);
+        let backbone = Backbone::equivariant(&config.data, problem.train.inputs());
         let (settings, seed) = (&config.settings, config.seed);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;

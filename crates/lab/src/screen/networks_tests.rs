@@ -55,6 +55,27 @@ fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
 }
 
 #[test]
+fn counting_triangles_takes_the_orbit_network_and_imposes_on_the_whole_of_it() {
+    let mut triangles = Data::by_name("triangles").unwrap();
+    triangles.set_examples(80);
+    let problem = triangles.problem(3).unwrap();
+    let config = ScreenConfig { settings: SETTINGS, seed: 3, ..ScreenConfig::new(triangles) };
+    let networks = networks(&problem, &config, Head::Affine);
+    let all: GroupSet = (0..problem.groups().len()).collect();
+    let free = fit(&networks, &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
+    let whole = fit(&networks, &all, Begin::From(&free.model), Effort::Brief);
+    assert!(matches!(whole.model.network, Network::Orbit(_)));
+    // Pairs are graphs whose nodes are named anew: invariance of the whole network is what makes their answers equal.
+    let [one, other] = problem.pairs.as_ref().unwrap();
+    let gap = |network: &Network| {
+        let answers = |data| evaluate(network, data).unwrap().predictions;
+        answers(one).iter().zip(answers(other)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let (free, whole) = (gap(&free.model.network), gap(&whole.model.network));
+    assert!(free > 1e-2 && whole < 1e-4, "{free} {whole}");
+}
+
+#[test]
 fn starts_differ_and_equal_requests_agree() {
     let problem = data("sum", 3, 100).problem(3).unwrap();
     let config = config(SETTINGS);
