@@ -37,9 +37,6 @@ pub enum Arrangement {
     Ascending,
     /// One half of the sequences from the lower half of the vocabulary, ascending; the other from the upper half, descending.
     Halves,
-    /// From the whole vocabulary, ascending among the positions that may be exchanged: which of two such classes holds more is
-    /// left open.
-    Classes,
     /// From the whole vocabulary, ascending, then moved by G_D: in any order, because every order has its own target.
     Any,
 }
@@ -126,9 +123,7 @@ impl SequenceTask {
     pub fn arrangement(self) -> Arrangement {
         match self {
             Self::Sum | Self::Max => Arrangement::Ascending,
-            Self::Sum2 | Self::EvenMinusOdd | Self::ThirdPlusLarge => Arrangement::Halves,
-            // In halves the sign of the difference would follow from the size of the tokens, and an affine head would do.
-            Self::AbsDiff => Arrangement::Classes,
+            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::ThirdPlusLarge => Arrangement::Halves,
             Self::Geometric => Arrangement::Any,
         }
     }
@@ -146,8 +141,10 @@ impl SequenceTask {
         let (smallest, why) = match self {
             Self::Geometric => (RUN_FROM as usize, "runs are made of tokens of at least 20"),
             Self::ThirdPlusLarge => (LARGE_ABOVE as usize + 1, "tokens above 50 are the large ones"),
-            Self::Sum | Self::Max | Self::AbsDiff => (2, "one token alone has no order"),
-            Self::Sum2 | Self::EvenMinusOdd => (4, "each half of the vocabulary needs two tokens to have an order"),
+            Self::Sum | Self::Max => (2, "one token alone has no order"),
+            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff => {
+                (4, "each half of the vocabulary needs two tokens to have an order")
+            }
         };
         if vocabulary < smallest {
             return Err(Error::parameter("vocabulary", format!("at least {smallest} for {}: {why}", self.name()), vocabulary));

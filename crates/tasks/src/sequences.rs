@@ -171,7 +171,7 @@ impl Sequences {
     pub fn depends(&self) -> GroupSet {
         match self.task.arrangement() {
             Arrangement::Any => Partition::whole(self.length).swaps(),
-            Arrangement::Ascending | Arrangement::Halves | Arrangement::Classes => GroupSet::empty(),
+            Arrangement::Ascending | Arrangement::Halves => GroupSet::empty(),
         }
     }
 
@@ -216,20 +216,12 @@ impl Sequences {
     /// X(hid): sequences in canonical order.
     fn base(&self, count: usize, rng: &mut ChaCha8Rng) -> Examples<i32> {
         let drawn = self.draw_sequences(count, rng);
-        let classes = match self.task.arrangement() {
-            Arrangement::Classes => self.task.symmetry(self.length).blocks(),
-            Arrangement::Ascending | Arrangement::Halves | Arrangement::Any => Partition::whole(self.length).blocks(),
-        };
         let mut base = Examples::with_capacity(self.length, count);
         for (index, (x, _)) in drawn.iter().enumerate() {
             let mut x = x.to_vec();
-            for class in &classes {
-                let mut tokens: Vec<i32> = class.iter().map(|&i| x[i]).collect();
-                tokens.sort_unstable();
-                if self.is_upper(index) {
-                    tokens.reverse();
-                }
-                class.iter().zip(tokens).for_each(|(&i, token)| x[i] = token);
+            x.sort_unstable();
+            if self.is_upper(index) {
+                x.reverse();
             }
             base.push(&x, self.task.target(&x));
         }
@@ -242,7 +234,7 @@ impl Sequences {
         let mut drawn = Examples::with_capacity(self.length, count);
         for index in 0..count {
             let range = match self.task.arrangement() {
-                Arrangement::Ascending | Arrangement::Classes | Arrangement::Any => 1..=last,
+                Arrangement::Ascending | Arrangement::Any => 1..=last,
                 Arrangement::Halves if self.is_upper(index) => middle + 1..=last,
                 Arrangement::Halves => 1..=middle,
             };

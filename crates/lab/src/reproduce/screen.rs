@@ -92,8 +92,8 @@ impl ScreenTables {
             (Field::Sequences, Budget::Quick) => Settings { epochs: 150, refit_epochs: 20, starts: 2, ..Settings::default() },
             (Field::Sequences, _) => Settings::default(),
             (Field::Images, Budget::Smoke) => Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() },
-            (Field::Images, Budget::Quick) => Settings { starts: 1, ..Settings::images() },
-            (Field::Images, _) => Settings::images(),
+            (Field::Images, Budget::Quick | Budget::Standard) => Settings { starts: 1, ..Settings::images() },
+            (Field::Images, Budget::Paper) => Settings::images(),
             (Field::Errors, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, ..errors::SETTINGS },
             (Field::Errors, _) => errors::SETTINGS,
         }
@@ -252,9 +252,10 @@ impl ScreenTables {
             Field::Errors => numbers(errors::examples(self.budget).0),
             Field::Images => (images::folds(self.repeats()), images::how_many(self.budget).into()),
         };
+        let best = if starts == 1 { "one start".into() } else { format!("best of {starts} starts by validation loss") };
         format!(
             "Budget {}: {repeats}, {examples}; {epochs} epochs from fresh weights, {refit_epochs} of \
-             a refit, one-cycle learning rate with a peak of {learning_rate}, best of {starts} starts by validation loss.",
+             a refit, one-cycle learning rate with a peak of {learning_rate}, {best}.",
             self.budget.name()
         )
     }
