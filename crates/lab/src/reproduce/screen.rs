@@ -103,11 +103,9 @@ impl ScreenTables {
     /// short has the most to show.
     pub fn configs(self) -> Vec<ScreenConfig> {
         let config = |repeat: u64, data: Data| {
-            let (data, seed) = match data {
-                Data::Images(images) => (Data::Images(Images { fold: repeat as usize, ..images }), 0),
-                data => (data, repeat),
-            };
-            ScreenConfig { data, settings: self.settings(), rules: RULES.to_vec(), seed }
+            // Folds are the repeats of images.
+            let seed = if matches!(data, Data::Images(_)) { 0 } else { repeat };
+            ScreenConfig { data: images::in_fold(data, repeat), settings: self.settings(), rules: RULES.to_vec(), seed }
         };
         let all = |own: bool| {
             let data = self.data().into_iter().filter(move |data| in_paper(data) == own).collect::<Vec<_>>();
