@@ -16,6 +16,7 @@ mod reproduce;
 mod screen;
 mod sheet;
 mod tasks;
+mod together;
 mod train;
 mod verify;
 

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, Learner, LiftTables, Recordings, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, ScreenTables, SequenceTables};
 use invar_lab::screen::ScreenRecord;
 use invar_lab::table::Table;
 use invar_nn::Head;
 
-use crate::cli::{MethodArg, ReproduceArg, ReproduceArgs};
+use crate::cli::{ReproduceArg, ReproduceArgs};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
@@ -30,8 +30,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::ScreenSequences => return screens(args, Field::Sequences),
         ReproduceArg::ScreenImages => return screens(args, Field::Images),
         ReproduceArg::ScreenErrors => return screens(args, Field::Errors),
-        ReproduceArg::Table1 => return together(args),
-        ReproduceArg::Ablation => return ablation(args),
+        ReproduceArg::Table1 => return crate::together::table1(args),
+        ReproduceArg::Ablation => return crate::together::ablation(args),
     };
     let records = recorded(args, experiment.as_ref(), !args.tables_only)?;
     let tables = experiment.tables(&records);
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
 }
 
 /// The records of an experiment, after its missing fits if it is to be run.
-fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: bool) -> Result<Vec<Record>> {
+pub(crate) fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: bool) -> Result<Vec<Record>> {
     let path = args.results.join(format!("{}.jsonl", experiment.name()));
     if run { fit(args, experiment, &path) } else { Ok(Records::read(&path)?) }
 }
@@ -53,7 +53,7 @@ fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
 }
 
 /// The records of screens, after the missing ones if they are to be run.
-fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<Vec<ScreenRecord>> {
+pub(crate) fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<Vec<ScreenRecord>> {
     let tables = ScreenTables { budget: args.budget, field };
     let path = args.results.join(format!("{}.jsonl", tables.name()));
     Ok(if run {
@@ -71,67 +71,7 @@ fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<Vec<ScreenR
     })
 }
 
-/// What several experiments have recorded; only those of `run` are run.
-fn recordings(args: &ReproduceArgs, run: Option<Learner>) -> Result<Recordings> {
-    let budget = args.budget;
-    let sequences = |head| SequenceTables { budget, head };
-    let images = ImageTables { budget, over_lambda: false };
-    let (cgreg, screen) = (run == Some(Learner::Cgreg), run == Some(Learner::Screen));
-    // What was never begun is empty, not an error.
-    let begun = |name: String| args.results.join(format!("{name}.jsonl")).exists();
-    let fits = |experiment: &dyn Experiment, run: bool| {
-        if run || begun(experiment.name()) { recorded(args, experiment, run) } else { Ok(Vec::new()) }
-    };
-    let screens = |field| {
-        if screen || begun(ScreenTables { budget, field }.name()) { screened(args, field, screen) } else { Ok(Vec::new()) }
-    };
-    let mut all = fits(&sequences(Head::Hidden), cgreg)?;
-    all.extend(fits(&sequences(Head::Affine), false)?);
-    Ok(Recordings {
-        sequences: all,
-        images: fits(&images, cgreg)?,
-        lift: fits(&LiftTables { budget, head: Head::Hidden }, false)?,
-        screened_sequences: screens(Field::Sequences)?,
-        screened_images: screens(Field::Images)?,
-    })
-}
-
-/// Table 1 as a whole.
-fn together(args: &ReproduceArgs) -> Result<ExitCode> {
-    let learner = match args.method {
-        Some(MethodArg::Screen) => Learner::Screen,
-        Some(MethodArg::Cgreg) | None => Learner::Cgreg,
-    };
-    let recordings = recordings(args, (!args.tables_only).then_some(learner))?;
-    compose(args, "table1", &reproduce::table1(args.budget, learner, &recordings))
-}
-
-/// What each part contributes, as far as it is recorded.
-fn ablation(args: &ReproduceArgs) -> Result<ExitCode> {
-    compose(args, "ablation", &reproduce::ablation(args.budget, &recordings(args, None)?))
-}
-
-/// Writes and prints a table drawn from the records of several experiments.
-fn compose(args: &ReproduceArgs, name: &str, table: &Table) -> Result<ExitCode> {
-    create(args)?;
-    write(args, &format!("{name}-{}", args.budget.name()), table)?;
-    if args.json {
-        output::json(&[table])?
-    } else {
-        line(&table.text())?
-    }
-    let empty = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_none()).count();
-    if empty > 0 {
-        let (empty, budget) = (output::count(empty, "figure"), args.budget.name());
-        anstream::eprintln!(
-            "{empty} not there yet: sequences, sequences-affine, images, lift, lift-affine, screen-sequences and \
-             screen-images with --budget {budget} bring them"
-        );
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn create(args: &ReproduceArgs) -> Result<()> {
+pub(crate) fn create(args: &ReproduceArgs) -> Result<()> {
     let failed = || format!("cannot create {}", args.results.display());
     std::fs::create_dir_all(&args.results).with_context(failed)
 }
@@ -207,7 +147,7 @@ pub(crate) fn bar(length: usize, what: &str) -> ProgressBar {
     bar
 }
 
-fn write(args: &ReproduceArgs, name: &str, table: &Table) -> Result<()> {
+pub(crate) fn write(args: &ReproduceArgs, name: &str, table: &Table) -> Result<()> {
     let path = |ending: &str| args.results.join(format!("{name}-{}.{ending}", table.name));
     output::write(&path("txt"), &(table.text() + "\n"))?;
     output::write(&path("md"), &table.markdown())?;

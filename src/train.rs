@@ -12,7 +12,7 @@ use invar_lab::networks::Backbone;
 use invar_lab::problem::{Data, Problem};
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{Dataset, End, Head, PenaltyConfig, Proxy, Schedule, Size};
+use invar_nn::{Bases, Dataset, End, Head, Lattices, LayerLattice, PenaltyConfig, Proxy, Schedule, Size};
 use invar_tasks::Invariant;
 use serde::Serialize;
 
@@ -48,11 +48,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         return crate::screen::run(args, data);
     }
     refuse("--method cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
-    let problem = data.problem(args.seed.unwrap_or(0))?;
-    let fits = fits(args, data, Backbone::equivariant(&data, problem.train.inputs()));
+    let fits = fits(args, data);
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;
-    let records = train(&fits, &problem, crate::prepare_fits(args.threads))?;
+    let problem = data.problem(args.seed.unwrap_or(0))?;
+    let (records, lattices) = train(&fits, &problem, crate::prepare_fits(args.threads))?;
     let Some((plain, grid)) = records.split_last() else {
         return Err(anyhow!("nothing was trained"));
     };
@@ -69,7 +69,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
             true_symmetry: problem.symmetry.iter().flat_map(GroupSet::iter).collect(),
         })?;
     } else {
-        line(&render(&data, &problem, chosen, plain, grid))?;
+        let layers = lattices
+            .as_ref()
+            .map_or_else(|| vec![&problem.bases], |lattices| lattices.layers().iter().map(LayerLattice::bases).collect());
+        line(&render(&data, &problem, chosen, plain, grid, &layers))?;
     }
     let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
     if cut > 0 {
@@ -116,7 +119,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
 }
 
 /// The grid over lambda, then the plain network.
-fn fits(args: &TrainArgs, data: Data, equivariant: Option<Backbone>) -> Vec<FitConfig> {
+fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
     let penalty = match args.penalty.unwrap_or(PenaltyArg::Levels) {
         PenaltyArg::Levels => {
             PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
@@ -142,7 +145,7 @@ fn fits(args: &TrainArgs, data: Data, equivariant: Option<Backbone>) -> Vec<FitC
         max_epochs: epochs,
         seed: args.seed.unwrap_or(0),
         // A plain network of about as many weights.
-        backbone: if method == Method::Plain { images.then(Backbone::small) } else { equivariant },
+        backbone: if method == Method::Plain { images.then(Backbone::small) } else { Backbone::equivariant(&data) },
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
     let all = if images { IMAGE_LAMBDAS.to_vec() } else { LAMBDAS.to_vec() };
@@ -151,12 +154,14 @@ fn fits(args: &TrainArgs, data: Data, equivariant: Option<Backbone>) -> Vec<FitC
     grid.chain([base(Method::Plain)]).collect()
 }
 
-/// Runs all fits, one to a core, under one bar that counts epochs.
-fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<Vec<Record>> {
+/// Runs all fits, one to a core, under one bar that counts epochs. With the lattices of their CG layers, which are the same for all,
+/// where these are not the one of the problem.
+fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<(Vec<Record>, Option<Lattices>)> {
     let epochs: usize = fits.iter().map(|fit| fit.max_epochs).sum();
     let bar = bar(epochs, "training");
     let failure: Mutex<Option<invar_lab::Error>> = Mutex::new(None);
     let mut records: Vec<Option<Record>> = vec![None; fits.len()];
+    let mut lattices = None;
     // A stop lets every fit that has begun keep its best so far; fits that have not begun are trained for one epoch, so
     // that there is something to say about each.
     queue::run(
@@ -170,11 +175,14 @@ fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<Vec<Re
                 bar.set_message(format!("{} λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.method.title(), fit.lambda));
                 if crate::STOP.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            outcome.map(|outcome| outcome.record)
+            outcome.map(|outcome| (outcome.record, outcome.lattices))
         },
         |k, outcome| match outcome {
-            Ok(record) => {
+            Ok((record, own)) => {
                 bar.inc((record.config.max_epochs - record.epochs) as u64);
+                if record.layer.is_some() {
+                    lattices = own;
+                }
                 records[k] = Some(record);
                 Ok(())
             }
@@ -191,10 +199,11 @@ fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<Vec<Re
     if let Some(error) = failure.into_inner().ok().flatten() {
         return Err(error.into());
     }
-    records.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| anyhow!("stopped before every fit had begun"))
+    let records = records.into_iter().collect::<Option<Vec<_>>>();
+    Ok((records.ok_or_else(|| anyhow!("stopped before every fit had begun"))?, lattices))
 }
 
-fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid: &[Record]) -> String {
+fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid: &[Record], layers: &[&Bases]) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let groups = problem.groups().len();
     let mut text = vec![format!(
@@ -227,7 +236,7 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
     text.push(output::table(&["", "same environment %", "other environment %", "pairs answered alike %"], &rows, &[1, 2, 3]));
     text.push(String::new());
     text.push(kept(problem, chosen));
-    text.push(levels(problem, chosen));
+    text.push(levels(chosen, layers));
     text.join("\n")
 }
 
@@ -261,19 +270,25 @@ fn kept(problem: &Problem, record: &Record) -> String {
     text.join("\n") + "\n"
 }
 
-/// The paper's figure of the penalty: subspaces by level, used or not.
-fn levels(problem: &Problem, record: &Record) -> String {
+/// The paper's figure of the penalty: subspaces by level, used or not, layer by layer.
+fn levels(record: &Record, layers: &[&Bases]) -> String {
     let Some(layer) = &record.layer else {
         return String::new();
     };
-    let total: f64 = layer.norms.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
-    let subspaces = problem.lattice.subspaces();
-    let mut text = vec![format!("{} by level, most invariant first (■ used, □ not):", strong("subspaces"))];
-    let mut norms = layer.norms.iter();
-    for level in subspaces.chunk_by(|a, b| a.level() == b.level()) {
+    let title = strong("subspaces");
+    let mut text = vec![format!("{title} by level, most invariant first (■ used, □ not):")];
+    let several = layers.len() > 1;
+    for (k, (norms, bases)) in std::iter::once(&layer.norms).chain(&layer.later).zip(layers).enumerate() {
+        if several {
+            text.push(format!("  CG layer {} of {}", k + 1, layers.len()));
+        }
+        let total: f64 = norms.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
         let mark = |norm: &f64| if *norm > USED * total { '■' } else { '□' };
-        let marks: String = norms.by_ref().take(level.len()).map(mark).collect();
-        text.push(format!("  level {:4}  {marks}", level[0].level()));
+        let mut norms = norms.iter();
+        for level in bases.blocks.chunk_by(|a, b| a.level == b.level) {
+            let marks: String = norms.by_ref().take(level.len()).map(mark).collect();
+            text.push(format!("  level {:4}  {marks}", level[0].level));
+        }
     }
     text.join("\n")
 }

@@ -51,7 +51,7 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
         |args: &[&str]| expect(folder.path(), &[&["reproduce"], args, &["--budget", "smoke", "--results", "out"]].concat(), 0);
     let (out, err) = run(&["table1", "--method", "screen", "--tables-only"]);
     assert!(out.contains("screen, hidden head") && out.contains("[71.85±26.61]"), "{out}");
-    assert!(err.contains("not there yet") && err.contains("screen-sequences"), "{err}");
+    assert!(err.contains("not complete yet") && err.contains("screen-sequences"), "{err}");
     run(&["lift"]);
     run(&["lift-affine"]);
     run(&["sequences-affine"]);
@@ -75,6 +75,7 @@ fn errors_are_counted_where_every_candidate_holds() {
     let folder = tempfile::tempdir().unwrap();
     let (out, _) = expect(folder.path(), &["reproduce", "screen-errors", "--budget", "smoke", "--results", "out"], 0);
     assert!(out.contains("geometric, labels shuffled  15") && out.contains("sum, every candidate holds"), "{out}");
+    assert!(out.contains(" of 1 ("), "{out}");
 }
 
 #[test]

@@ -37,11 +37,11 @@ pub enum Backbone {
 
 impl Backbone {
     /// What makes a whole network invariant to any of the candidates, for data on which the paper's network cannot.
-    pub fn equivariant(data: &Data, inputs: &Inputs) -> Option<Self> {
-        match (data, inputs) {
-            (_, Inputs::Images { .. }) => Some(Self::Lift),
-            (Data::Graphs(graphs), _) if graphs.task.needs_lift() => Some(Self::Orbit),
-            _ => None,
+    pub fn equivariant(data: &Data) -> Option<Self> {
+        match data {
+            Data::Images(_) => Some(Self::Lift),
+            Data::Graphs(graphs) if graphs.task.needs_lift() => Some(Self::Orbit),
+            Data::Graphs(_) | Data::Sequences(_) | Data::Files(_) => None,
         }
     }
 

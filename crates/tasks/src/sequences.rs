@@ -198,6 +198,11 @@ impl Sequences {
         self.check()?;
         Sizes::check_pairs(count, self.length)?;
         let base = self.base(count, &mut stream(seed, Stream::PairBase));
+        if self.labels == Labels::Shuffled {
+            // Nothing matters to labels that were dealt out: everything is irrelevant.
+            let causal = Causal::new(&self.shape()?, &self.groups()?, &self.symmetry(), &GroupSet::empty())?;
+            return causal.with_draw(self.draw).pairs(&base, |base, d| self.label(base, d), seed);
+        }
         self.causal()?.pairs(&base, |base, d| self.label(base, d), seed)
     }
 

@@ -104,8 +104,8 @@ impl Budget {
         }
     }
 
-    /// What a reader of a table must know.
-    pub fn describe(self) -> String {
+    /// What a reader of a table over so many seeds must know.
+    pub fn describe(self, seeds: u64) -> String {
         let rates = match self {
             Self::Smoke | Self::Quick => "learning rate 1e-3",
             Self::Standard => "one-cycle learning rate with a peak of 3e-3 or 1e-3, chosen by validation loss on seed 0",
@@ -118,9 +118,9 @@ impl Budget {
             format!("at most {fast} epochs ({slow} for recurrence and attention)")
         };
         format!(
-            "Budget {}: seeds 0 to {}, {} training examples, {rates}, {epochs}.",
+            "Budget {}: {}, {} training examples, {rates}, {epochs}.",
             self.name(),
-            self.seeds() - 1,
+            if seeds == 1 { "seed 0".into() } else { format!("seeds 0 to {}", seeds - 1) },
             self.examples().0
         )
     }

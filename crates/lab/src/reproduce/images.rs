@@ -130,7 +130,7 @@ impl ImageTables {
         Backbone::Patch { depth, width, pool: Pool::Floor }
     }
 
-    fn describe(self) -> String {
+    pub(super) fn describe(self) -> String {
         let network = match self.budget {
             Budget::Smoke => "the six-layer network at a sixteenth of its width",
             Budget::Quick => "the six-layer network at a quarter of its width",

@@ -54,6 +54,10 @@ impl SequenceTables {
         experiment::chosen(&self, records, &self.data(task), method)
     }
 
+    pub(super) fn describe(self) -> String {
+        self.budget.describe(self.repeats())
+    }
+
     /// A row of Table 1: sequence model, best forced-invariant model, CG-reg., oracle, chance.
     pub(super) fn table1_cells(self, records: &[Record], task: SequenceTask) -> Vec<Figure> {
         let figure = |method: Method| {
@@ -124,9 +128,10 @@ impl Experiment for SequenceTables {
 
 fn notes(of: SequenceTables, records: &[Record], rest: &str) -> Vec<String> {
     let figures = figures_note("seeds");
-    let mut notes = vec![of.budget.describe(), format!("{figures} {rest}")];
+    let mut notes = vec![of.describe(), format!("{figures} {rest}")];
     if of.head == Head::Affine {
-        notes.push("Here nothing follows the CG layer but the outputs, and seed 0 alone was run.".into());
+        notes
+            .push("Here nothing follows the CG layer but the outputs; the paper's figures are those of its hidden layer.".into());
     }
     let diverged = records.iter().filter(|record| record.end == End::Diverged).count();
     if diverged > 0 {

@@ -173,6 +173,10 @@ pub fn by_tolerance(singles: &[Single], known: &[Known], alpha: f64, closure: Cl
 /// that is not, since a larger constraint fits no better.
 fn look_up(set: &GroupSet, known: &[Known], rule: Rule, alpha: f64) -> Option<Cost> {
     let accepted = |known: &Known| rule.accepts(&known.cost, alpha);
+    if let Some(own) = known.iter().find(|known| known.set == *set) {
+        // A fit that was given up overstates its cost; that it can be accepted nevertheless was not seen.
+        return (!own.abandoned || !accepted(own)).then_some(own.cost);
+    }
     let tells = |known: &&Known| {
         let larger = set.is_subset(&known.set) && accepted(known) && !known.abandoned;
         let smaller = known.set.is_subset(set) && !accepted(known);

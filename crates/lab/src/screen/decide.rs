@@ -5,7 +5,8 @@
 //! 3. Impose jointly whatever is not contradicted ([`choose`]).
 //! 4. If that is refused, climb from the cheapest.
 //! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss, and try each rejected
-//!    candidate on top of it. A simpler model is preferred unless it is significantly worse.
+//!    candidate on top of it. Where no fresh start is as good as the rule asks, the fit that spoke for the choice stands in.
+//!    A simpler model is preferred unless it is significantly worse.
 //!
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
 //! compared example by example, so that additional training is not mistaken for a free symmetry.
@@ -48,6 +49,8 @@ pub struct Screen<'a, F: Fitter> {
     evidence: Vec<Evidence>,
     trials: Vec<Trial>,
     courses: HashMap<Key, Arc<Course<F::Model>>>,
+    /// Refits from other weights that some rule accepts.
+    accepted: HashMap<GroupSet, Vec<Arc<Course<F::Model>>>>,
     closures: HashMap<GroupSet, GroupSet>,
     /// What came of trying the rejected candidates on top of a constraint.
     retests: HashMap<GroupSet, Vec<Trial>>,
@@ -74,6 +77,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             evidence: Vec::new(),
             trials: Vec::new(),
             courses: HashMap::new(),
+            accepted: HashMap::new(),
             closures: HashMap::new(),
             retests: HashMap::new(),
         };
@@ -187,14 +191,26 @@ impl<'a, F: Fitter> Screen<'a, F> {
             fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
         })?;
         let trials: Vec<Trial> = wanted.iter().zip(&fits).map(|(set, fit)| self.trial(set, start, fit)).collect();
+        for (trial, last) in trials.iter().zip(fits) {
+            if self.rules.iter().any(|rule| rule.accepts(&trial.cost, self.run.alpha)) {
+                let course = Arc::new(Course { first: course.first.clone(), last });
+                self.accepted.entry(trial.imposed.clone()).or_default().push(course);
+            }
+        }
         self.trials.extend(trials.iter().cloned());
         Ok(trials)
     }
 
     fn trial(&self, set: &GroupSet, start: Start, fit: &Fitted<F::Model>) -> Trial {
-        let cost = Cost::between(self.reference(), &fit.scores);
+        let cost = self.cost(fit);
         let (score, loss) = (fit.scores.points(), fit.scores.loss);
         Trial { imposed: set.clone(), start, epochs: fit.epochs, ending: fit.ending, score, loss, cost }
+    }
+
+    /// What a fit costs against the reference. One whose loss left the numbers answers nothing, however little the reference does.
+    fn cost(&self, fit: &Fitted<F::Model>) -> Cost {
+        let cost = Cost::between(self.reference(), &fit.scores);
+        if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
     }
 
     /// Runs jobs in parallel; results come in the order of the jobs.
@@ -217,7 +233,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let model = &self.fitters[fitter];
         let made = self.all(&missing, |&start| {
             let request = |begin, effort| Request { imposed: set, begin, effort, watch: None };
-            let first = model.fit(&request(Begin::Fresh(start), Effort::Full))?;
+            let first = Arc::new(model.fit(&request(Begin::Fresh(start), Effort::Full))?);
             let last = model.fit(&request(Begin::From(&first.model), Effort::Brief))?;
             Ok(Course { first, last })
         })?;
@@ -233,9 +249,21 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let first = self.courses_of(fitter, set, &[0])?;
         let starts: Vec<usize> = if hopeless(&first[0].last.scores) { vec![0] } else { (0..self.run.starts).collect() };
         let courses = self.courses_of(fitter, set, &starts)?;
-        let loss = |k: &usize| courses[*k].last.scores.loss;
-        let best = (0..courses.len()).min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap_or(0);
+        let best = best_of(&courses, 0);
         Ok(Refits { courses, best, cost: None })
+    }
+
+    /// Fresh starts can all end worse than the fit that spoke for a constraint, and than the rule allows. Then such fits count.
+    fn within(&self, rule: Rule, kept: &GroupSet, refits: Refits<F::Model>) -> Refits<F::Model> {
+        let accepts = |course: &Arc<Course<F::Model>>| rule.accepts(&self.cost(&course.last), self.run.alpha);
+        let spoke: Vec<_> = self.accepted.get(kept).into_iter().flatten().filter(|course| accepts(course)).cloned().collect();
+        if spoke.is_empty() || accepts(&refits.courses[refits.best]) {
+            return refits;
+        }
+        let fresh = refits.courses.len();
+        let courses: Vec<_> = refits.courses.into_iter().chain(spoke).collect();
+        let best = best_of(&courses, fresh);
+        Refits { courses, best, ..refits }
     }
 
     /// Steps 3 to 5 under one rule.
@@ -243,20 +271,21 @@ impl<'a, F: Fitter> Screen<'a, F> {
         self.announce(Stage::Joint, 0, 2);
         let choice = self.choose(rule)?;
         let mut kept = choice.kept.clone();
-        let (mut retests, mut evidence) = (Vec::new(), self.evidence.clone());
+        let mut retests = Vec::new();
         let refits = loop {
             self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
             let refits = self.refits(self.richest(), &kept, |_| false)?;
+            let refits = self.within(rule, &kept, refits);
             let found = self.retest(&kept, &refits)?;
             retests.extend(found.iter().cloned());
             let fits = found.into_iter().filter(|trial| rule.accepts(&trial.cost, self.run.alpha));
             let Some(more) = fits.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)) else { break refits };
             // What fits on top of everything else fits alone: the rejection was an accident of the starts.
             kept.clone_from(&more.imposed);
-            overturn(&mut evidence, &more);
+            overturn(&mut self.evidence, &more);
         };
         let (refits, preferred) = self.simplest(rule, &kept, refits)?;
-        let verdicts = evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice)).collect();
+        let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice)).collect();
         let by_tolerance = self.thresholds()?;
         Ok(Decision { rule, kept, verdicts, retests, refits, preferred, by_tolerance })
     }
@@ -320,7 +349,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
             all.push(Refits { cost: Some(cost), ..refits });
         }
         all.push(richest);
-        let preferred = all.iter().position(|refits| refits.cost.is_none_or(|cost| cost.p >= alpha)).unwrap_or(self.richest());
+        let strictly = Rule { strict: true, ..rule };
+        let good = |refits: &Refits<F::Model>| refits.cost.is_none_or(|cost| strictly.accepts(&cost, alpha));
+        let preferred = all.iter().position(good).unwrap_or(self.richest());
         Ok((all, preferred))
     }
 
@@ -356,6 +387,12 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let closures = &mut self.closures;
         by_tolerance(&singles, &known, self.run.alpha, &mut |set| close(fitter, closures, set))
     }
+}
+
+/// The course from place `from` on with the smallest validation loss.
+fn best_of<M>(courses: &[Arc<Course<M>>], from: usize) -> usize {
+    let loss = |k: &usize| courses[*k].last.scores.loss;
+    (from..courses.len()).min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap_or(0)
 }
 
 /// A trial that was accepted on top of everything else speaks for every candidate in it.

@@ -222,6 +222,32 @@ fn a_second_rule_makes_only_the_fits_it_needs() {
 }
 
 #[test]
+fn a_fit_that_meets_the_rule_stands_in_for_fresh_starts_that_do_not() {
+    let lattice = swaps(4);
+    // From free weights any constraint can be had; from fresh weights none.
+    let stuck = |model: &Model| match &model.parent {
+        _ if model.imposed.is_empty() => 0.5,
+        Some(parent) if parent.is_empty() => 1.0,
+        _ => 20.0,
+    };
+    let decision = decide(&[MadeUp::new(&lattice, &stuck)], 0);
+    assert_eq!(decision.kept.len(), 6);
+    let refits = &decision.refits[0];
+    assert_eq!((refits.courses.len(), refits.best), (4, 3), "three fresh starts, and the fit that spoke for it");
+    assert!((refits.picked().scores.points() - 99.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_fit_that_diverged_is_never_accepted() {
+    let lattice = swaps(4);
+    // The reference is right on 3 of 100: nothing could cost more than the tolerance.
+    let poor = |model: &Model| if model.imposed.contains(0) { 100.0 } else { 97.0 };
+    let decision = decide(&[MadeUp::new(&lattice, &poor)], 0);
+    assert_eq!(decision.verdicts[0], Verdict::Contradicted);
+    assert!(!decision.kept.contains(0) && !decision.kept.is_empty());
+}
+
+#[test]
 fn stages_come_in_order_and_the_outlook_shrinks() {
     let lattice = swaps(4);
     let heard = Mutex::new(Vec::new());

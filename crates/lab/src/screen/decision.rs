@@ -14,8 +14,8 @@ use crate::queue::Stop;
 /// A fit from fresh weights, and its short refit: the course that every model goes through that is compared with another.
 #[derive(Debug)]
 pub struct Course<M> {
-    /// After the full fit.
-    pub first: Fitted<M>,
+    /// After the full fit; several refits can begin with the same one.
+    pub first: Arc<Fitted<M>>,
     /// After the refit as well.
     pub last: Fitted<M>,
 }
@@ -23,7 +23,7 @@ pub struct Course<M> {
 /// Fits of one model type (such as one head) with the chosen constraint.
 #[derive(Debug)]
 pub struct Refits<M> {
-    /// One per start.
+    /// One per start; last, where no fresh start does, those that meet the rule from other weights.
     pub courses: Vec<Arc<Course<M>>>,
     /// The start with the smallest validation loss.
     pub best: usize,

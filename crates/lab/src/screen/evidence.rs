@@ -66,6 +66,12 @@ impl Cost {
         Self::of_differences(&differences)
     }
 
+    /// The same comparison, had the fit answered nothing and the reference everything.
+    #[must_use]
+    pub fn of_everything(self) -> Self {
+        Self { points: 100.0, interval: [100.0; 2], p: 0.0, ..self }
+    }
+
     /// From the numbers of answers lost and gained among `count`. The interval is Bonett and Price's: a normal interval with
     /// one example added to each kind of difference, which stays honest when there are next to none.
     fn of_answers(lost: usize, gained: usize, count: usize) -> Self {
@@ -80,12 +86,13 @@ impl Cost {
     fn of_differences(differences: &[f64]) -> Self {
         let count = differences.len();
         let points = differences.iter().sum::<f64>() / count.max(1) as f64;
-        let freedom = count.saturating_sub(1).max(1) as f64;
-        let variance = differences.iter().map(|d| (d - points).powi(2)).sum::<f64>() / freedom;
-        let error = (variance / count.max(1) as f64).sqrt();
+        // One difference has no spread: it tells nothing. Records are JSON, which has no infinity.
+        let freedom = count.saturating_sub(1) as f64;
         let Ok(t) = StudentsT::new(0.0, 1.0, freedom) else {
-            return Self { points, interval: [f64::NEG_INFINITY, f64::INFINITY], p: 1.0, discordant: None };
+            return Self { points, interval: [f64::MIN, f64::MAX], p: 1.0, discordant: None };
         };
+        let variance = differences.iter().map(|d| (d - points).powi(2)).sum::<f64>() / freedom;
+        let error = (variance / count as f64).sqrt();
         let half = t.inverse_cdf(0.975) * error;
         let p = if error > 0.0 { 1.0 - t.cdf(points / error) } else { f64::from(u8::from(points <= 0.0)) };
         Self { points, interval: [points - half, points + half], p, discordant: None }
@@ -189,6 +196,9 @@ mod tests {
         assert!((cost.points - 10.0).abs() < 1e-9 && cost.p < 1e-9 && cost.discordant.is_none());
         assert!((Cost::between(&share(0.8), &share(0.8)).p - 1.0).abs() < 1e-12);
         assert!((share(0.9).points() - 92.0).abs() < 1e-9);
+        let one = |x: f64| Scores { each: PerExample::Share(vec![x]), loss: 0.0 };
+        let alone = Cost::between(&one(0.9), &one(0.1));
+        assert!((alone.p - 1.0).abs() < 1e-12 && alone.interval[0] < -1e9 && alone.interval[1] > 1e9, "{alone:?}");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_data::Digest;
 use invar_nn::{
-    Dataset, Epoch, Extras, Head, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
+    Dataset, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate,
+    train,
 };
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +122,9 @@ impl<'a> Networks<'a> {
         epochs: &'a (dyn Fn(usize) + Sync),
         memory: Option<&'a Memory>,
     ) -> Result<Self> {
-        let backbone = Backbone::equivariant(&config.data, problem.train.inputs());
+        // The user's own images, too.
+        let images = matches!(problem.train.inputs(), Inputs::Images { .. });
+        let backbone = if images { Some(Backbone::Lift) } else { Backbone::equivariant(&config.data) };
         let (settings, seed) = (&config.settings, config.seed);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;

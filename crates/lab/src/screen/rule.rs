@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub struct Rule {
     /// Points of validation score that keeping symmetries may cost altogether.
     pub tolerance: f64,
-    /// Accept only what has no significant cost at all.
+    /// Accept only what has no significant cost at all, and none beyond the tolerance that too few examples could show.
     pub strict: bool,
 }
 
@@ -48,10 +48,11 @@ impl Rule {
     /// Whether a constraint with this cost may be imposed.
     pub fn accepts(&self, cost: &Cost, alpha: f64) -> bool {
         // A cost of exactly the tolerance counts as within it, whatever the last bit says.
-        if self.strict { cost.p >= alpha } else { cost.points <= self.tolerance + 1e-9 }
+        cost.points <= self.tolerance + 1e-9 && (!self.strict || cost.p >= alpha)
     }
 
-    /// What a candidate's own cost says; `adjusted` is its p-value corrected over all candidates.
+    /// What a candidate's own cost says; `adjusted` is its p-value corrected over all candidates. Contradictions within a
+    /// tolerance go by the 95 % interval, which is not corrected.
     pub fn finding(&self, cost: &Cost, adjusted: f64, alpha: f64) -> Finding {
         let (significant, [low, high]) = (adjusted < alpha, cost.interval);
         if low > self.tolerance || (self.strict && significant) {
@@ -93,6 +94,7 @@ mod tests {
         assert_eq!(strict.finding(&small, 0.01, 0.05), Finding::Contradicted);
         assert_eq!(strict.finding(&small, 0.2, 0.05), Finding::Free, "the correction over candidates counts");
         assert!(!strict.accepts(&small, 0.05) && Rule::default().accepts(&small, 0.05));
+        assert!(!strict.accepts(&cost(20.0, 30.0, 0.0625), 0.05), "four of twenty lost are not significant, but many");
         assert!(Rule::default().accepts(&cost(5.0, 0.3, 0.0), 0.05) && !Rule::default().accepts(&cost(5.1, 0.3, 0.0), 0.05));
     }
 

@@ -56,7 +56,9 @@ pub struct Evidence {
 impl Evidence {
     /// The trial that counts.
     pub(super) fn best(trials: &[Trial]) -> &Trial {
-        trials.iter().min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)).expect("every candidate is tried")
+        let diverged = |trial: &Trial| trial.ending == Ending::Diverged;
+        let order = |a: &&Trial, b: &&Trial| diverged(a).cmp(&diverged(b)).then(a.cost.points.total_cmp(&b.cost.points));
+        trials.iter().min_by(order).expect("every candidate is tried")
     }
 
     pub(super) fn single(&self) -> Single {

@@ -33,7 +33,11 @@ pub(super) struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(control: &'a [Epoch], measure: Measure, goal: f64, tolerance: f64, examples: usize) -> Self {
-        let enough = goal - 100.0 * NEGLIGIBLE / examples.max(1) as f64;
+        let enough = match measure {
+            Measure::Accuracy => goal - 100.0 * NEGLIGIBLE / examples.max(1) as f64,
+            // Squared errors are no answers: any shortfall might be significant.
+            Measure::RSquared { .. } => goal,
+        };
         let earliest = (control.len() / 3).max(WINDOW);
         let lag = tolerance + MARGIN;
         let best = (f64::INFINITY, f64::NEG_INFINITY);

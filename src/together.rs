@@ -1,0 +1,98 @@
+//! `invar reproduce table1` and `ablation`: tables drawn from what several experiments have recorded.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use invar_lab::record::{Recorded, Records};
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, Learner, LiftTables, Recordings, ScreenTables, SequenceTables};
+use invar_lab::table::Table;
+use invar_nn::Head;
+
+use crate::cli::{MethodArg, ReproduceArgs};
+use crate::output::{self, line};
+use crate::reproduce::{create, recorded, screened, write};
+
+/// Table 1 as a whole, after what its learner still lacks.
+pub(crate) fn table1(args: &ReproduceArgs) -> Result<ExitCode> {
+    let budget = args.budget;
+    let (learner, needed): (_, &[&str]) = match args.method {
+        Some(MethodArg::Screen) => (Learner::Screen, &["sequences", "images", "screen-sequences", "screen-images"]),
+        Some(MethodArg::Cgreg) | None => (Learner::Cgreg, &["sequences", "images"]),
+    };
+    match learner {
+        _ if args.tables_only => {}
+        Learner::Cgreg => {
+            recorded(args, &SequenceTables { budget, head: Head::Hidden }, true)?;
+            recorded(args, &ImageTables { budget, over_lambda: false }, true)?;
+        }
+        Learner::Screen => {
+            screened(args, Field::Sequences, true)?;
+            screened(args, Field::Images, true)?;
+        }
+    }
+    let recordings = read(args)?;
+    compose(args, "table1", &reproduce::table1(budget, learner, &recordings), &recordings, needed)
+}
+
+/// What each part contributes, as far as it is recorded.
+pub(crate) fn ablation(args: &ReproduceArgs) -> Result<ExitCode> {
+    let recordings = read(args)?;
+    let needed = ["sequences", "sequences-affine", "images", "lift", "lift-affine", "screen-sequences", "screen-images"];
+    compose(args, "ablation", &reproduce::ablation(args.budget, &recordings), &recordings, &needed)
+}
+
+/// What is recorded under a name; nothing where it was never begun.
+fn known<R: Recorded>(args: &ReproduceArgs, name: &str) -> Result<Vec<R>> {
+    let path = args.results.join(format!("{name}.jsonl"));
+    if path.exists() { Ok(Records::read(&path)?) } else { Ok(Vec::new()) }
+}
+
+fn read(args: &ReproduceArgs) -> Result<Recordings> {
+    let budget = args.budget;
+    let sequences = |head| known(args, &SequenceTables { budget, head }.name());
+    let screens = |field| known(args, &ScreenTables { budget, field }.name());
+    let mut both = sequences(Head::Hidden)?;
+    both.extend(sequences(Head::Affine)?);
+    Ok(Recordings {
+        sequences: both,
+        images: known(args, &ImageTables { budget, over_lambda: false }.name())?,
+        lift: known(args, &LiftTables { budget, head: Head::Hidden }.name())?,
+        screened_sequences: screens(Field::Sequences)?,
+        screened_images: screens(Field::Images)?,
+    })
+}
+
+/// The parts that are not complete, by the names that `invar reproduce` knows them by.
+fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str> {
+    let budget = args.budget;
+    let sequences = |head| reproduce::missing(&SequenceTables { budget, head }, &recordings.sequences);
+    let lift = |head| reproduce::missing(&LiftTables { budget, head }, &recordings.lift);
+    let screens = |field, records| ScreenTables { budget, field }.missing(records);
+    let parts = [
+        ("sequences", sequences(Head::Hidden)),
+        ("sequences-affine", sequences(Head::Affine)),
+        ("images", reproduce::missing(&ImageTables { budget, over_lambda: false }, &recordings.images)),
+        ("lift", lift(Head::Hidden)),
+        ("lift-affine", lift(Head::Affine)),
+        ("screen-sequences", screens(Field::Sequences, &recordings.screened_sequences)),
+        ("screen-images", screens(Field::Images, &recordings.screened_images)),
+    ];
+    parts.into_iter().filter(|(_, missing)| *missing > 0).map(|(name, _)| name).collect()
+}
+
+/// Writes and prints a table, and says which of the parts it needs are not complete.
+fn compose(args: &ReproduceArgs, name: &str, table: &Table, recordings: &Recordings, needed: &[&str]) -> Result<ExitCode> {
+    create(args)?;
+    write(args, &format!("{name}-{}", args.budget.name()), table)?;
+    if args.json {
+        output::json(&[table])?;
+    } else {
+        line(&table.text())?;
+    }
+    let missing: Vec<&str> = incomplete(args, recordings).into_iter().filter(|part| needed.contains(part)).collect();
+    if !missing.is_empty() {
+        let (parts, budget) = (missing.join(", "), args.budget.name());
+        anstream::eprintln!("not complete yet; run `invar reproduce PART --budget {budget}` for: {parts}");
+    }
+    Ok(ExitCode::from(u8::from(crate::STOP.is_stopped())))
+}
