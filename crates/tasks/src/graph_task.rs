@@ -39,9 +39,6 @@ impl GraphTask {
         }
     }
 
-    /// Most nodes for a task that needs the lift: it sees a graph from all n! sides.
-    pub const MOST_LIFTED: usize = 5;
-
     /// Whether a network whose first layer is linear and invariant cannot express the target: products of entries are
     /// needed, which an equivariant lift in front of the invariant layer provides.
     pub fn needs_lift(self) -> bool {

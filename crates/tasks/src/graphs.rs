@@ -27,7 +27,7 @@ const MAX_ENTRIES: usize = 1 << 14;
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `nodes` | 8, for `triangles` 4 | n | 2 (`degree`: 3) to 64, n x n x c at most 16,384; `triangles`: 3 to 5 |
+/// | `nodes` | 8, for `triangles` 4 | n | 2 (`degree`, `triangles`: 3) to 64, n x n x c at most 16,384 |
 /// | `edge_kinds` | 2 | kinds of edges | at least 1 |
 /// | `node_kinds` | 2 | kinds of nodes | 0 for none |
 /// | `edge_probability` | 0.4 | each pair of nodes is joined with it | above 0, below 1 |
@@ -95,11 +95,6 @@ impl Graphs {
         self.task.check(self.nodes)?;
         if self.nodes > MAX_NODES {
             let expected = format!("at most {MAX_NODES}: every pair of nodes is a candidate group");
-            return Err(Error::parameter("number of nodes", expected, self.nodes));
-        }
-        if self.task.needs_lift() && self.nodes > GraphTask::MOST_LIFTED {
-            let most = GraphTask::MOST_LIFTED;
-            let expected = format!("at most {most} for {}: networks for it see a graph from all n! sides", self.task.name());
             return Err(Error::parameter("number of nodes", expected, self.nodes));
         }
         if self.edge_kinds == 0 {

@@ -125,7 +125,6 @@ fn impossible_graphs_say_what_is_possible() {
         ),
         (Graphs { nodes: 2, ..of(GraphTask::Degree) }, "at least 3 for degree"),
         (Graphs { nodes: 2, ..of(GraphTask::Triangles) }, "at least 3 for triangles"),
-        (Graphs { nodes: 6, ..of(GraphTask::Triangles) }, "at most 5 for triangles"),
         (Graphs { nodes: 65, ..of(GraphTask::Edges) }, "at most 64"),
         (Graphs { edge_kinds: 0, ..of(GraphTask::Edges) }, "number of edge kinds must be at least 1, got 0"),
         (Graphs { node_kinds: usize::MAX, ..of(GraphTask::Edges) }, "at most 256 for 8 nodes"),
