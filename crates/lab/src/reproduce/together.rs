@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    fn screens<'a>(self, budget: Budget, recordings: &'a Recordings) -> (ScreenTables, &'a [ScreenRecord]) {
+    fn screens(self, budget: Budget, recordings: &Recordings) -> (ScreenTables, &[ScreenRecord]) {
         match self {
             Self::Images(..) => (ScreenTables { budget, field: Field::Images }, &recordings.screened_images),
             Self::Sequences(_) => (ScreenTables { budget, field: Field::Sequences }, &recordings.screened_sequences),
