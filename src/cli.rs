@@ -304,6 +304,10 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(crate) method: Option<MethodArg>,
 
+    /// Run only rows whose name contains this text, such as `sum2` or `mnist34, invariant to rot`.
+    #[arg(long, value_name = "TEXT", conflicts_with = "tables_only")]
+    pub(crate) only: Option<String>,
+
     /// How much: smoke (seconds), quick (ten minutes), standard (two hours), paper (everything as printed).
     #[arg(long, default_value = "quick", value_parser = parse_budget)]
     pub(crate) budget: Budget,
@@ -340,6 +344,8 @@ pub(crate) enum ReproduceArg {
     Images,
     /// The appendix's tables over lambda on images; shares its fits with `images`.
     ImagesLambda,
+    /// CG-reg. on images with nothing behind the convolutions but the outputs, for `ablation`.
+    ImagesAffine,
     /// CG-reg. on images with the lifted network and its hidden head.
     Lift,
     /// The same with the affine head; shares a file of records with `lift`.
@@ -350,6 +356,8 @@ pub(crate) enum ReproduceArg {
     ScreenSequences,
     /// The learner `screen` on images with the lifted network, beside the paper's figures.
     ScreenImages,
+    /// The same with the paper's network, for `ablation`.
+    ScreenPatches,
     /// How often the learner `screen` is wrong where every candidate holds, over 20 seeds.
     ScreenErrors,
     /// Table 1 as a whole; --method screen runs and shows the learner `screen` beside the paper's.

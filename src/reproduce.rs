@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, ScreenTables, SequenceTables};
-use invar_lab::screen::ScreenRecord;
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, Part, ScreenTables, SequenceTables};
+use invar_lab::screen::{Progress, ScreenRecord};
 use invar_lab::table::Table;
 use invar_nn::Head;
 
@@ -19,23 +20,28 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     if args.what != ReproduceArg::Table1 {
         crate::train::refuse("anything but table1", [("--method", args.method.is_some())])?;
     }
+    if matches!(args.what, ReproduceArg::AppendixA | ReproduceArg::Table1 | ReproduceArg::Ablation) {
+        crate::train::refuse("appendix-a, table1 and ablation", [("--only", args.only.is_some())])?;
+    }
     let experiment: Box<dyn Experiment> = match args.what {
         ReproduceArg::AppendixA => return appendix(args),
         ReproduceArg::Sequences => Box::new(SequenceTables { budget: args.budget, head: Head::Hidden }),
         ReproduceArg::SequencesAffine => Box::new(SequenceTables { budget: args.budget, head: Head::Affine }),
-        ReproduceArg::Images => Box::new(ImageTables { budget: args.budget, over_lambda: false }),
-        ReproduceArg::ImagesLambda => Box::new(ImageTables { budget: args.budget, over_lambda: true }),
+        ReproduceArg::Images => Box::new(ImageTables::new(args.budget)),
+        ReproduceArg::ImagesLambda => Box::new(ImageTables { over_lambda: true, ..ImageTables::new(args.budget) }),
+        ReproduceArg::ImagesAffine => Box::new(ImageTables { head: Head::Affine, ..ImageTables::new(args.budget) }),
         ReproduceArg::Lift => Box::new(LiftTables { budget: args.budget, head: Head::Hidden }),
         ReproduceArg::LiftAffine => Box::new(LiftTables { budget: args.budget, head: Head::Affine }),
         ReproduceArg::ScreenSequences => return screens(args, Field::Sequences),
         ReproduceArg::ScreenImages => return screens(args, Field::Images),
+        ReproduceArg::ScreenPatches => return screens(args, Field::Patches),
         ReproduceArg::ScreenErrors => return screens(args, Field::Errors),
         ReproduceArg::Table1 => return crate::together::table1(args),
         ReproduceArg::Ablation => return crate::together::ablation(args),
     };
     let records = recorded(args, experiment.as_ref(), !args.tables_only)?;
     let tables = experiment.tables(&records);
-    let missing = reproduce::missing(experiment.as_ref(), &records);
+    let missing = reproduce::missing(&Part { whole: experiment.as_ref(), only: args.only.as_deref() }, &records);
     finish(args, &experiment.name(), &tables, [records.len(), missing])
 }
 
@@ -49,7 +55,8 @@ pub(crate) fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: b
 fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
     let tables = ScreenTables { budget: args.budget, field };
     let records = screened(args, field, !args.tables_only)?;
-    finish(args, &tables.name(), &tables.tables(&records), [records.len(), tables.missing(&records)])
+    let missing = tables.missing(&records, args.only.as_deref()).len();
+    finish(args, &tables.name(), &tables.tables(&records), [records.len(), missing])
 }
 
 /// The records of screens, after the missing ones if they are to be run.
@@ -58,17 +65,70 @@ pub(crate) fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<
     let path = args.results.join(format!("{}.jsonl", tables.name()));
     Ok(if run {
         let threads = crate::prepare_fits(args.threads);
+        let only = args.only.as_deref();
+        let rows = tables.configs().iter().map(|config| config.data.row()).collect();
+        matching(only, rows)?;
         let mut records = Records::open(&path)?;
-        let bar = bar(tables.configs().len(), "screens");
-        tables.run(&mut records, threads, &crate::STOP, |done, _, record| {
-            bar.set_position(done as u64);
-            bar.set_message(format!("{}: kept {}", record.config.data.name(), record.answers[0].facts.label));
-        })?;
-        bar.finish_and_clear();
+        let missing = tables.missing(records.all(), only);
+        let progress = Screens::new(missing.len());
+        let listen = |k: usize, heard: Progress| progress.hear(k, heard);
+        ScreenTables::run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
+        progress.bar.finish_and_clear();
         records.all().to_vec()
     } else {
         Records::read(&path)?
     })
+}
+
+/// Refuses a text that is in the name of no row.
+fn matching(only: Option<&str>, mut rows: Vec<String>) -> invar_lab::Result<()> {
+    let Some(text) = only.filter(|text| rows.iter().all(|row| !row.contains(text))) else { return Ok(()) };
+    rows.sort_unstable();
+    rows.dedup();
+    let expected = format!("part of the name of a row: {}", rows.join("; "));
+    Err(invar_lab::Error::Setting { name: "--only", expected, got: format!("`{text}`") })
+}
+
+/// A bar over screens of which each takes long: it moves with their epochs.
+struct Screens {
+    bar: ProgressBar,
+    /// Of each screen the epochs that have passed, and those that are left as far as it can be told.
+    epochs: Mutex<Vec<[usize; 2]>>,
+}
+
+impl Screens {
+    /// Parts of a screen that the bar can tell apart.
+    const PARTS: f64 = 1000.0;
+
+    fn new(screens: usize) -> Self {
+        let bar = bar(screens * Self::PARTS as usize, &output::count(screens, "screen"));
+        if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:30}] {percent} % {elapsed} elapsed, {eta} left  {msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self { bar, epochs: Mutex::new(vec![[0, 1]; screens]) }
+    }
+
+    fn hear(&self, k: usize, heard: Progress) {
+        self.change(|epochs| {
+            let [passed, left] = &mut epochs[k];
+            match heard {
+                Progress::Stage(_, still) => *left = still,
+                Progress::Epochs(count) => (*passed, *left) = (*passed + count, left.saturating_sub(count)),
+            }
+        });
+    }
+
+    fn end(&self, k: usize, record: &ScreenRecord) {
+        self.change(|epochs| epochs[k] = [1, 0]);
+        self.bar.set_message(format!("{}: kept {}", record.config.data.row(), record.answers[0].facts.label));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut [[usize; 2]])) {
+        let Ok(mut epochs) = self.epochs.lock() else { return };
+        change(&mut epochs);
+        let share = |[passed, left]: &[usize; 2]| *passed as f64 / (passed + left).max(1) as f64;
+        self.bar.set_position((Self::PARTS * epochs.iter().map(share).sum::<f64>()) as u64);
+    }
 }
 
 pub(crate) fn create(args: &ReproduceArgs) -> Result<()> {
@@ -91,9 +151,13 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
         line(&format!("{count} in {folder}/{name}.jsonl; tables in {folder}/{name}-*"))?;
     }
     if missing > 0 {
-        let screens =
-            matches!(args.what, ReproduceArg::ScreenSequences | ReproduceArg::ScreenImages | ReproduceArg::ScreenErrors);
-        let what = if screens { "screen" } else { "fit" };
+        let what = match args.what {
+            ReproduceArg::ScreenSequences
+            | ReproduceArg::ScreenImages
+            | ReproduceArg::ScreenPatches
+            | ReproduceArg::ScreenErrors => "screen",
+            _ => "fit",
+        };
         let missing = output::count(missing, what);
         anstream::eprintln!("{missing} still missing; what was finished is recorded, run without --tables-only to go on");
     }
@@ -116,10 +180,11 @@ fn appendix(args: &ReproduceArgs) -> Result<ExitCode> {
 /// Runs what is not recorded yet, under a bar for each stage.
 fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result<Vec<Record>> {
     let threads = crate::prepare_fits(args.threads);
+    matching(args.only.as_deref(), experiment.cells().iter().map(|cell| cell.data.row()).collect())?;
     let mut records = Records::open(path)?;
     let current = RefCell::new(ProgressBar::hidden());
     reproduce::run(
-        experiment,
+        &Part { whole: experiment, only: args.only.as_deref() },
         &mut records,
         threads,
         &crate::STOP,

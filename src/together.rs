@@ -23,7 +23,7 @@ pub(crate) fn table1(args: &ReproduceArgs) -> Result<ExitCode> {
         _ if args.tables_only => {}
         Learner::Cgreg => {
             recorded(args, &SequenceTables { budget, head: Head::Hidden }, true)?;
-            recorded(args, &ImageTables { budget, over_lambda: false }, true)?;
+            recorded(args, &ImageTables::new(budget), true)?;
         }
         Learner::Screen => {
             screened(args, Field::Sequences, true)?;
@@ -37,7 +37,17 @@ pub(crate) fn table1(args: &ReproduceArgs) -> Result<ExitCode> {
 /// What each part contributes, as far as it is recorded.
 pub(crate) fn ablation(args: &ReproduceArgs) -> Result<ExitCode> {
     let recordings = read(args)?;
-    let needed = ["sequences", "sequences-affine", "images", "lift", "lift-affine", "screen-sequences", "screen-images"];
+    let needed = [
+        "sequences",
+        "sequences-affine",
+        "images",
+        "images-affine",
+        "lift",
+        "lift-affine",
+        "screen-sequences",
+        "screen-images",
+        "screen-patches",
+    ];
     compose(args, "ablation", &reproduce::ablation(args.budget, &recordings), &recordings, &needed)
 }
 
@@ -50,15 +60,15 @@ fn known<R: Recorded>(args: &ReproduceArgs, name: &str) -> Result<Vec<R>> {
 fn read(args: &ReproduceArgs) -> Result<Recordings> {
     let budget = args.budget;
     let sequences = |head| known(args, &SequenceTables { budget, head }.name());
+    let images = |head| known(args, &ImageTables { head, ..ImageTables::new(budget) }.name());
     let screens = |field| known(args, &ScreenTables { budget, field }.name());
-    let mut both = sequences(Head::Hidden)?;
-    both.extend(sequences(Head::Affine)?);
     Ok(Recordings {
-        sequences: both,
-        images: known(args, &ImageTables { budget, over_lambda: false }.name())?,
+        sequences: [sequences(Head::Hidden)?, sequences(Head::Affine)?].concat(),
+        images: [images(Head::Hidden)?, images(Head::Affine)?].concat(),
         lift: known(args, &LiftTables { budget, head: Head::Hidden }.name())?,
         screened_sequences: screens(Field::Sequences)?,
         screened_images: screens(Field::Images)?,
+        screened_patches: screens(Field::Patches)?,
     })
 }
 
@@ -67,15 +77,18 @@ fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str
     let budget = args.budget;
     let sequences = |head| reproduce::missing(&SequenceTables { budget, head }, &recordings.sequences);
     let lift = |head| reproduce::missing(&LiftTables { budget, head }, &recordings.lift);
-    let screens = |field, records| ScreenTables { budget, field }.missing(records);
+    let images = |head| reproduce::missing(&ImageTables { head, ..ImageTables::new(budget) }, &recordings.images);
+    let screens = |field, records| ScreenTables { budget, field }.missing(records, None).len();
     let parts = [
         ("sequences", sequences(Head::Hidden)),
         ("sequences-affine", sequences(Head::Affine)),
-        ("images", reproduce::missing(&ImageTables { budget, over_lambda: false }, &recordings.images)),
+        ("images", images(Head::Hidden)),
+        ("images-affine", images(Head::Affine)),
         ("lift", lift(Head::Hidden)),
         ("lift-affine", lift(Head::Affine)),
         ("screen-sequences", screens(Field::Sequences, &recordings.screened_sequences)),
         ("screen-images", screens(Field::Images, &recordings.screened_images)),
+        ("screen-patches", screens(Field::Patches, &recordings.screened_patches)),
     ];
     parts.into_iter().filter(|(_, missing)| *missing > 0).map(|(name, _)| name).collect()
 }

@@ -55,6 +55,8 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
     run(&["lift"]);
     run(&["lift-affine"]);
     run(&["sequences-affine"]);
+    run(&["images-affine", "--only", "rot,vflip"]);
+    run(&["screen-patches", "--only", "rot,vflip"]);
     let count = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap().lines().count();
     // Two rows, two lambdas and an oracle, for each of two heads; four tasks with two lambdas.
     assert_eq!((count("lift-smoke.jsonl"), count("sequences_affine-smoke.jsonl")), (12, 8));
@@ -66,8 +68,17 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
     };
     assert_eq!((filled("lift", 0), filled("lift", 1), filled("lift", 2)), (vec![1; 2], vec![1; 2], vec![0; 2]));
     assert_eq!((filled("feedforward", 0), filled("feedforward", 1)), (vec![1; 4], vec![0; 4]));
-    let (_, err) = expect(folder.path(), &["reproduce", "images", "--method", "screen"], 2);
-    assert!(err.contains("--method should be left out"), "{err}");
+    // One of two rows was asked for.
+    assert_eq!((filled("patch", 0), filled("patch", 1), filled("patch", 3)), (vec![1, 0], vec![0; 2], vec![1, 0]));
+    for (args, reason) in [
+        (["images", "--method", "screen"], "--method should be left out"),
+        (["table1", "--only", "sum"], "--only should be left out"),
+        (["lift", "--only", "sum"], "--only should be part of the name of a row: mnist34, invariant to color"),
+    ] {
+        let (_, err) = expect(folder.path(), &[&["reproduce"], &args[..]].concat(), 2);
+        assert!(err.contains(reason), "{err}");
+    }
+    assert!(!folder.path().join("results").exists(), "nothing was begun");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
 use invar_nn::{
-    CgFeedForwardConfig, CnnConfig, Depth, Filters, ImageGroups, Init, InnerConfig, Inputs, Lattices, LiftConfig, Network,
+    CgFeedForwardConfig, CnnConfig, Depth, Filters, Head, ImageGroups, Init, InnerConfig, Inputs, Lattices, LiftConfig, Network,
     OrbitConfig, Pool, Reynolds,
 };
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,9 @@ impl FitConfig {
                     Method::GInvariant => Filters::P4m,
                     _ => return Err(self.unfit("cgreg, oracle, plain or g_invariant, which take images")),
                 };
-                let config = CnnConfig { channels, depth, width, pool, filters, ..CnnConfig::new(outputs) };
+                // Baselines are as published.
+                let head = if matches!(filters, Filters::Cg { .. }) { self.head } else { Head::Hidden };
+                let config = CnnConfig { channels, depth, width, pool, filters, head, ..CnnConfig::new(outputs) };
                 let lattices = config.lattices(&groups)?;
                 (config.init(Some(&lattices), init)?.into(), lattices)
             }

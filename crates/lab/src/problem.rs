@@ -53,6 +53,14 @@ impl Data {
         }
     }
 
+    /// The task as a row of a table: for images with what its label is invariant to.
+    pub fn row(&self) -> String {
+        match self {
+            Self::Images(data) => format!("{}, invariant to {}", data.task.name(), data.invariant.name()),
+            data => data.name().into(),
+        }
+    }
+
     /// What is to be predicted.
     pub fn description(&self) -> &'static str {
         match self {

@@ -158,6 +158,11 @@ impl<R: Recorded> Records<R> {
         parse(path, &text[..whole])
     }
 
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What is recorded.
     pub fn all(&self) -> &[R] {
         &self.known

@@ -14,7 +14,7 @@ use crate::image_groups::ImageGroups;
 use crate::kernels::{self, Window};
 use crate::lattices::Lattices;
 use crate::pass::check_dropout;
-use crate::{CgWeights, Error, Init, Input, Model, Pass, Result};
+use crate::{CgWeights, Error, Head, Init, Input, Model, Pass, Result};
 
 /// Side of every filter.
 const SIDE: usize = 3;
@@ -98,8 +98,9 @@ pub enum Filters {
 /// | `width` | 1 | multiplies the channels of every convolution | > 0 |
 /// | `pool` | floor | how an image is halved | |
 /// | `filters` | plain | | |
-/// | `hidden` | 50 | dense layer behind the sum pooling | >= 1 |
-/// | `dropout` | 0.5 | behind it | [0, 1) |
+/// | `head` | hidden | what follows the sum pooling | |
+/// | `hidden` | 50 | width of the dense layer, if there is one | >= 1 |
+/// | `dropout` | 0.5 | before the outputs | [0, 1) |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CnnConfig {
     /// Channels of an image.
@@ -114,9 +115,11 @@ pub struct CnnConfig {
     pub pool: Pool,
     /// The filters.
     pub filters: Filters,
+    /// What follows the sum pooling: the published dense layer, or the outputs at once.
+    pub head: Head,
     /// Width of the dense layer.
     pub hidden: usize,
-    /// Dropout behind the dense layer.
+    /// Dropout before the outputs.
     pub dropout: f64,
 }
 
@@ -130,6 +133,7 @@ impl CnnConfig {
             width: 1.0,
             pool: Pool::default(),
             filters: Filters::default(),
+            head: Head::Hidden,
             hidden: 50,
             dropout: 0.5,
         }
@@ -172,12 +176,9 @@ impl CnnConfig {
             blocks.push(ConvBlock { conv, norm: BatchNorm::new(outputs, init)?, pool });
             inputs = outputs;
         }
-        Ok(Cnn {
-            blocks,
-            hidden: init.linear(inputs, self.hidden),
-            output: init.linear(self.hidden, self.outputs),
-            config: self.clone(),
-        })
+        let hidden = (self.head == Head::Hidden).then(|| init.linear(inputs, self.hidden));
+        let features = if hidden.is_some() { self.hidden } else { inputs };
+        Ok(Cnn { blocks, hidden, output: init.linear(features, self.outputs), config: self.clone() })
     }
 
     fn check(&self) -> Result<()> {
@@ -234,11 +235,11 @@ impl ConvBlock {
     }
 }
 
-/// Convolutions, sum pooling over space, dense ReLU, dropout, outputs. See [`CnnConfig`].
+/// Convolutions, sum pooling over space, perhaps dense ReLU, dropout, outputs. See [`CnnConfig`].
 #[derive(Module, Debug)]
 pub struct Cnn {
     pub(crate) blocks: Vec<ConvBlock>,
-    pub(crate) hidden: Linear,
+    pub(crate) hidden: Option<Linear>,
     pub(crate) output: Linear,
     #[module(skip)]
     pub(crate) config: CnnConfig,
@@ -274,7 +275,10 @@ impl Model for Cnn {
         for block in &self.blocks {
             x = block.forward(x, pass);
         }
-        let x = activation::relu(self.hidden.forward(kernels::sum_pool(x)));
+        let mut x = kernels::sum_pool(x);
+        if let Some(hidden) = &self.hidden {
+            x = activation::relu(hidden.forward(x));
+        }
         Ok(self.output.forward(pass.dropout(x, self.config.dropout)))
     }
 
@@ -317,12 +321,8 @@ impl Model for Cnn {
                 if block.pool.is_some() { format!("{channels} M") } else { channels.to_string() }
             })
             .collect();
-        format!(
-            "CNN: {SIDE}x{SIDE} {kind}: {}; sum pooling, dense {} ReLU, output {}",
-            layers.join(" "),
-            self.config.hidden,
-            self.config.outputs
-        )
+        let hidden = if self.hidden.is_some() { format!("dense {} ReLU, ", self.config.hidden) } else { String::new() };
+        format!("CNN: {SIDE}x{SIDE} {kind}: {}; sum pooling, {hidden}output {}", layers.join(" "), self.config.outputs)
     }
 }
 

@@ -165,7 +165,11 @@ fn cnn(model: &Cnn, input: &Input) -> Result<Vec<Op>> {
         ops.extend(pool);
         sides = left;
     }
-    ops.extend([Op::PoolSpace { pooling: Pooling::Sum }, linear(&model.hidden)?, relu(), linear(&model.output)?]);
+    ops.push(Op::PoolSpace { pooling: Pooling::Sum });
+    if let Some(hidden) = &model.hidden {
+        ops.extend([linear(hidden)?, relu()]);
+    }
+    ops.push(linear(&model.output)?);
     Ok(ops)
 }
 

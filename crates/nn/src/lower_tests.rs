@@ -68,8 +68,8 @@ fn shaken(norm: &mut BatchNorm, init: &mut Init) {
     norm.variance = norm.variance.clone().map(|variance| variance.mul_scalar(0.05));
 }
 
-fn small_cnn(filters: Filters, pool: Pool, groups: &ImageGroups, init: &mut Init) -> Cnn {
-    let config = CnnConfig { depth: Depth::Small, width: 0.25, filters, pool, hidden: 7, ..CnnConfig::new(3) };
+fn small_cnn(filters: Filters, pool: Pool, head: Head, groups: &ImageGroups, init: &mut Init) -> Cnn {
+    let config = CnnConfig { depth: Depth::Small, width: 0.25, filters, pool, head, hidden: 7, ..CnnConfig::new(3) };
     let lattices = config.lattices(groups).unwrap();
     let mut model = config.init(Some(&lattices), init).unwrap();
     model.blocks.iter_mut().for_each(|block| shaken(&mut block.norm, init));
@@ -127,8 +127,8 @@ fn convolutional_networks_of_every_kind() {
         (colours, [false, false, true]),
         (Filters::P4m, [true; 3]),
     ] {
-        for pool in [Pool::Floor, Pool::Symmetric] {
-            let model = Network::from(small_cnn(filters.clone(), pool, &patch, &mut init));
+        for (pool, head) in [(Pool::Floor, Head::Affine), (Pool::Symmetric, Head::Affine), (Pool::Symmetric, Head::Hidden)] {
+            let model = Network::from(small_cnn(filters.clone(), pool, head, &patch, &mut init));
             for side in [6, 7] {
                 let program = agrees(&model, &Input::Images { channels: 3, height: side, width: side });
                 let found: Vec<bool> = on(side).iter().map(|group| proved(&program, group)).collect();
@@ -138,7 +138,7 @@ fn convolutional_networks_of_every_kind() {
             }
         }
     }
-    let wide = small_cnn(Filters::Plain, Pool::Symmetric, &patch, &mut init);
+    let wide = small_cnn(Filters::Plain, Pool::Symmetric, Head::Hidden, &patch, &mut init);
     agrees(&wide.into(), &Input::Images { channels: 3, height: 5, width: 8 });
 }
 

@@ -105,7 +105,7 @@ pub(super) fn screen(project: &Project, architecture: Architecture, data: Data) 
         ..defaults
     };
     let rule = Rule { tolerance: project.tolerance(), strict: false };
-    ScreenConfig { data, settings, rules: vec![rule], seed: train.seed }
+    ScreenConfig { data, settings, rules: vec![rule], backbone: None, seed: train.seed }
 }
 
 /// The folder of a run: records, and a model file per fit.

@@ -117,12 +117,7 @@ impl Budget {
         } else {
             format!("at most {fast} epochs ({slow} for recurrence and attention)")
         };
-        format!(
-            "Budget {}: {}, {} training examples, {rates}, {epochs}.",
-            self.name(),
-            if seeds == 1 { "seed 0".into() } else { format!("seeds 0 to {}", seeds - 1) },
-            self.examples().0
-        )
+        format!("Budget {}: {}, {} training examples, {rates}, {epochs}.", self.name(), super::seeds(seeds), self.examples().0)
     }
 }
 

@@ -42,6 +42,41 @@ pub trait Experiment {
     fn tables(&self, records: &[Record]) -> Vec<Table>;
 }
 
+/// The rows of an experiment whose name contains a text.
+pub struct Part<'a> {
+    /// The whole.
+    pub whole: &'a dyn Experiment,
+    /// Without a text, every row.
+    pub only: Option<&'a str>,
+}
+
+impl Experiment for Part<'_> {
+    fn name(&self) -> String {
+        self.whole.name()
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let wanted = |cell: &Cell| self.only.is_none_or(|text| cell.data.row().contains(text));
+        self.whole.cells().into_iter().filter(wanted).collect()
+    }
+
+    fn repeats(&self) -> u64 {
+        self.whole.repeats()
+    }
+
+    fn rates(&self, repeat: u64) -> &'static [f64] {
+        self.whole.rates(repeat)
+    }
+
+    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
+        self.whole.config(cell, rate, repeat)
+    }
+
+    fn tables(&self, records: &[Record]) -> Vec<Table> {
+        self.whole.tables(records)
+    }
+}
+
 /// The fits that need no earlier result: every learning rate where it is to be chosen.
 pub fn first_fits(experiment: &dyn Experiment) -> Vec<FitConfig> {
     let mut fits = Vec::new();

@@ -1,6 +1,6 @@
 //! The image half of the paper: Table 1 left, and the two tables over lambda.
 
-use invar_nn::{Depth, Pool, Schedule, StoppingConfig};
+use invar_nn::{Depth, Head, Pool, Schedule, StoppingConfig};
 use invar_tasks::{ImageTask, Images, Invariant};
 
 use super::budget::Budget;
@@ -24,6 +24,8 @@ pub struct ImageTables {
     pub budget: Budget,
     /// Only CG-reg., for the tables over lambda.
     pub over_lambda: bool,
+    /// What follows the convolutions: the published dense layer, or the outputs at once. The latter is there for CG-reg. alone.
+    pub head: Head,
 }
 
 /// The tasks of a budget.
@@ -99,6 +101,15 @@ pub(super) fn folds(count: u64) -> String {
 }
 
 impl ImageTables {
+    /// Those of the paper.
+    pub fn new(budget: Budget) -> Self {
+        Self { budget, over_lambda: false, head: Head::Hidden }
+    }
+
+    fn only_cgreg(self) -> bool {
+        self.over_lambda || self.head == Head::Affine
+    }
+
     fn tasks(self) -> &'static [ImageTask] {
         tasks(self.budget)
     }
@@ -120,7 +131,7 @@ impl ImageTables {
         }
     }
 
-    fn backbone(self) -> Backbone {
+    pub(super) fn backbone(self) -> Backbone {
         let (depth, width) = match self.budget {
             Budget::Smoke => (Depth::Reference, 0.0625),
             Budget::Quick => (Depth::Reference, 0.25),
@@ -143,16 +154,22 @@ impl ImageTables {
             Budget::Quick => "one-cycle learning rate with a peak of 3e-2 or 1e-2, chosen by validation loss",
             _ => "one-cycle learning rate with a peak of 1e-2",
         };
+        let head = if self.head == Head::Affine { " without its dense layer (the paper's figures have it)" } else { "" };
         format!(
-            "Budget {}: {folds}, {images}, {network}, SGD with momentum, {rates}, at most {} epochs.",
+            "Budget {}: {folds}, {images}, {network}{head}, SGD with momentum, {rates}, at most {} epochs.",
             self.budget.name(),
             self.epochs()
         )
     }
 
-    pub(super) fn figure(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Figure {
+    /// The records of a method in a row, as they stand in the tables.
+    pub(super) fn chosen(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Vec<&Record> {
+        experiment::chosen(&self, records, &self.data(task, invariant), method)
+    }
+
+    fn figure(self, records: &[Record], task: ImageTask, invariant: Invariant, method: Method) -> Figure {
         let data = self.data(task, invariant);
-        let found = extrapolation(&experiment::chosen(&self, records, &data, method));
+        let found = extrapolation(&self.chosen(records, task, invariant, method));
         let baselines = [Method::Plain, Method::GInvariant];
         let strong = method == Method::Cgreg && experiment::significant(&self, records, &data, &baselines);
         Figure::of(&found, printed::images(method, task, invariant), strong)
@@ -160,8 +177,7 @@ impl ImageTables {
 
     /// A row of Table 1: VGG, G-CNN, CG-reg., oracle, chance.
     pub(super) fn table1_cells(self, records: &[Record], task: ImageTask, invariant: Invariant) -> Vec<Figure> {
-        let data = self.data(task, invariant);
-        let found = experiment::chosen(&self, records, &data, Method::Cgreg);
+        let found = self.chosen(records, task, invariant, Method::Cgreg);
         let chance: Vec<f64> = found.iter().map(|record| record.chance).collect();
         let mut cells = [Method::Plain, Method::GInvariant, Method::Cgreg, Method::Oracle]
             .map(|method| self.figure(records, task, invariant, method))
@@ -198,7 +214,7 @@ impl ImageTables {
             let mut cells = Vec::new();
             for &invariant in &columns {
                 let data = self.data(task, invariant);
-                let picked = experiment::chosen(&self, records, &data, Method::Cgreg).first().map(|record| record.config.lambda);
+                let picked = self.chosen(records, task, invariant, Method::Cgreg).first().map(|record| record.config.lambda);
                 let found = experiment::behind(&self, records, &Cell { data, method: Method::Cgreg, lambda });
                 let paper = printed::images_lambda(lambda, task, invariant);
                 let validation: Vec<f64> = found.iter().map(|record| record.validation.accuracy).collect();
@@ -227,11 +243,14 @@ impl ImageTables {
 
 impl Experiment for ImageTables {
     fn name(&self) -> String {
-        format!("images-{}", self.budget.name())
+        match self.head {
+            Head::Hidden => format!("images-{}", self.budget.name()),
+            Head::Affine => format!("images_affine-{}", self.budget.name()),
+        }
     }
 
     fn cells(&self) -> Vec<Cell> {
-        cells(self.budget, if self.over_lambda { &METHODS[1..2] } else { &METHODS })
+        cells(self.budget, if self.only_cgreg() { &METHODS[1..2] } else { &METHODS })
     }
 
     fn repeats(&self) -> u64 {
@@ -251,6 +270,7 @@ impl Experiment for ImageTables {
             lambda: cell.lambda,
             learning_rate: rate,
             descent: Descent::Momentum,
+            head: self.head,
             backbone: Some(self.backbone()),
             batch: 64,
             ..FitConfig::new(in_fold(cell.data, repeat), cell.method)
@@ -264,7 +284,7 @@ impl Experiment for ImageTables {
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {
-        if self.over_lambda {
+        if self.only_cgreg() {
             return self.tasks().iter().map(|&task| self.lambda_table(records, task)).collect();
         }
         vec![self.table1(records)]

@@ -13,7 +13,7 @@ mod together;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;
-pub use experiment::{Cell, Experiment, first_fits, missing, remaining_fits, run};
+pub use experiment::{Cell, Experiment, Part, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
 pub use lift::LiftTables;
 pub use screen::{Field, ScreenTables};
@@ -32,6 +32,11 @@ use crate::record::{Metrics, Record, Records};
 /// How figures are to be read.
 fn figures_note(repeats: &str) -> String {
     format!("Mean ± half width of the 95 % interval over {repeats}, in percent; the paper's figure beside ours.")
+}
+
+/// Seeds 0 to the last.
+fn seeds(count: u64) -> String {
+    if count == 1 { "seed 0".into() } else { format!("seeds 0 to {}", count - 1) }
 }
 
 /// Runs every fit that is not recorded yet, in parallel, and records each as it ends. Stops early when asked.

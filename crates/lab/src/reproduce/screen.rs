@@ -4,13 +4,14 @@ use invar_nn::Head;
 use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
-use super::{errors, images, printed};
+use super::images::{self, ImageTables};
+use super::{errors, printed, seeds};
 use crate::error::{Error, Result};
 use crate::fit::Method;
 use crate::problem::Data;
 use crate::queue::{self, Stop};
 use crate::record::Records;
-use crate::screen::{Rule, ScreenConfig, ScreenRecord, Settings, cost_over_seeds};
+use crate::screen::{Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings, cost_over_seeds};
 use crate::stats::Mean;
 use crate::table::{Cell, Row, Table};
 
@@ -35,6 +36,8 @@ pub enum Field {
     Sequences,
     /// Images, with the lifted network.
     Images,
+    /// Images, with the paper's network.
+    Patches,
     /// Short sequences where every candidate holds: how often is a verdict wrong?
     Errors,
 }
@@ -54,6 +57,7 @@ impl ScreenTables {
         let field = match self.field {
             Field::Sequences => "sequences",
             Field::Images => "images",
+            Field::Patches => "patches",
             Field::Errors => "errors",
         };
         format!("screen-{field}-{}", self.budget.name())
@@ -68,7 +72,7 @@ impl ScreenTables {
                 let graphs = GRAPHS.into_iter().map(|task| Data::Graphs(Graphs { sizes, ..Graphs::new(task) }));
                 sequences.chain(graphs).collect()
             }
-            Field::Images => {
+            Field::Images | Field::Patches => {
                 let (budget, rows) = (self.budget, images::rows(self.budget));
                 let of = |&task: &ImageTask| rows.iter().map(move |&row| Data::Images(images::data(budget, task, row)));
                 images::tasks(budget).iter().flat_map(of).collect()
@@ -79,11 +83,13 @@ impl ScreenTables {
 
     /// Seeds; for images folds.
     fn repeats(self) -> u64 {
-        match (self.budget, self.field) {
-            (Budget::Smoke, _) | (Budget::Quick, Field::Sequences | Field::Images) | (Budget::Standard, Field::Images) => 1,
-            (Budget::Standard, Field::Errors) => 20,
-            (Budget::Paper, Field::Errors) => 100,
-            (_, Field::Errors) | (Budget::Standard | Budget::Paper, _) => 5,
+        match (self.field, self.budget) {
+            (_, Budget::Smoke) => 1,
+            (Field::Images | Field::Patches, budget) => images::repeats(budget),
+            (Field::Sequences, Budget::Quick) => 1,
+            (Field::Errors, Budget::Standard) => 20,
+            (Field::Errors, Budget::Paper) => 100,
+            (Field::Sequences | Field::Errors, _) => 5,
         }
     }
 
@@ -92,9 +98,11 @@ impl ScreenTables {
             (Field::Sequences, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() },
             (Field::Sequences, Budget::Quick) => Settings { epochs: 150, refit_epochs: 20, starts: 2, ..Settings::default() },
             (Field::Sequences, _) => Settings::default(),
-            (Field::Images, Budget::Smoke) => Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() },
-            (Field::Images, Budget::Quick | Budget::Standard) => Settings { starts: 1, ..Settings::images() },
-            (Field::Images, Budget::Paper) => Settings::images(),
+            (Field::Images | Field::Patches, Budget::Smoke) => {
+                Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() }
+            }
+            (Field::Images | Field::Patches, Budget::Quick | Budget::Standard) => Settings { starts: 1, ..Settings::images() },
+            (Field::Images | Field::Patches, Budget::Paper) => Settings::images(),
             (Field::Errors, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, ..errors::SETTINGS },
             (Field::Errors, _) => errors::SETTINGS,
         }
@@ -106,7 +114,9 @@ impl ScreenTables {
         let config = |repeat: u64, data: Data| {
             // Folds are the repeats of images.
             let seed = if matches!(data, Data::Images(_)) { 0 } else { repeat };
-            ScreenConfig { data: images::in_fold(data, repeat), settings: self.settings(), rules: RULES.to_vec(), seed }
+            let backbone = (self.field == Field::Patches).then(|| ImageTables::new(self.budget).backbone());
+            let data = images::in_fold(data, repeat);
+            ScreenConfig { data, settings: self.settings(), rules: RULES.to_vec(), backbone, seed }
         };
         let all = |own: bool| {
             let data = self.data().into_iter().filter(move |data| in_paper(data) == own).collect::<Vec<_>>();
@@ -115,35 +125,51 @@ impl ScreenTables {
         all(true).chain(all(false)).map(|(repeat, data)| config(repeat, data)).collect()
     }
 
-    /// Screens that the tables need and that are not recorded.
-    pub fn missing(self, records: &[ScreenRecord]) -> usize {
-        self.configs().iter().filter(|config| records.iter().all(|record| record.config != **config)).count()
+    /// The screens of the rows whose name contains a text; without one, all.
+    fn wanted(self, only: Option<&str>) -> Vec<ScreenConfig> {
+        self.configs().into_iter().filter(|config| only.is_none_or(|text| config.data.row().contains(text))).collect()
     }
 
-    /// Runs every screen that is not recorded yet, one to a core, and records each as it ends. Stops early when asked.
+    /// Screens of these rows that are not recorded.
+    pub fn missing(self, records: &[ScreenRecord], only: Option<&str>) -> Vec<ScreenConfig> {
+        let unknown = |config: &ScreenConfig| records.iter().all(|record| record.config != *config);
+        self.wanted(only).into_iter().filter(unknown).collect()
+    }
+
+    /// Runs screens, and records each as it ends. Stops early when asked; what such a screen has fitted is kept beside the records,
+    /// and it goes on from there the next time.
     ///
-    /// `progress` hears of every screen that has ended: how many are done, of how many.
+    /// `listen` hears of the progress of each screen by its number, `ended` of every screen that has ended.
     pub fn run(
-        self,
+        screens: &[ScreenConfig],
         records: &mut Records<ScreenRecord>,
         threads: usize,
         stop: &Stop,
-        mut progress: impl FnMut(usize, usize, &ScreenRecord),
+        listen: &(dyn Fn(usize, Progress) + Sync),
+        mut ended: impl FnMut(usize, &ScreenRecord),
     ) -> Result<()> {
-        let configs = self.configs();
-        let missing: Vec<&ScreenConfig> = configs.iter().filter(|config| records.find(config).is_none()).collect();
-        let mut done = configs.len() - missing.len();
-        let screen = |config: &&ScreenConfig| config.run(&config.data.problem(config.seed)?, 1, stop, &|_| ());
-        queue::run(&missing, threads, stop, screen, |_, outcome| match outcome {
-            // A screen cut short is run again next time.
+        let folder = records.path().with_extension("fits");
+        // One screen to a core is fastest; the fits of a screen share what cores are left over.
+        let each = (threads / screens.len().max(1)).max(1);
+        let jobs: Vec<(usize, &ScreenConfig)> = screens.iter().enumerate().collect();
+        let screen = |&(k, config): &(usize, &ScreenConfig)| -> Result<(ScreenRecord, Memory)> {
+            let memory = Memory::among(&folder, config)?;
+            let problem = config.data.problem(config.seed)?;
+            let Screened { record, .. } = config.screen(&problem, each, stop, &|progress| listen(k, progress), Some(&memory))?;
+            Ok((record, memory))
+        };
+        let outcome = queue::run(&jobs, threads, stop, screen, |k, outcome| match outcome {
             Err(Error::Stopped) => Ok(()),
             outcome => {
-                let record = outcome?;
-                done += 1;
-                progress(done, configs.len(), &record);
-                records.add(record)
+                let (record, memory) = outcome?;
+                ended(k, &record);
+                records.add(record)?;
+                memory.forget()
             }
-        })
+        });
+        // It is there for as long as fits are in it.
+        let _ = std::fs::remove_dir(&folder);
+        outcome
     }
 
     /// All tables, from what is recorded so far.
@@ -198,7 +224,7 @@ impl ScreenTables {
                 let is_true = |record: &&&ScreenRecord| record.truth.as_ref() == Some(&record.answers[k].kept);
                 format!("{} of {}", found.iter().filter(is_true).count(), found.len())
             };
-            Row { labels: vec![label(data), truth(0), truth(1)], cells }
+            Row { labels: vec![data.row(), truth(0), truth(1)], cells }
         };
         let columns = ["hidden head", "simplest head", "strict, hidden", "strict, simplest", "oracle, hidden", "plain", "chance"];
         let figures = "Extrapolation accuracy in percent, mean ± half width of the 95 % interval over repeats; in brackets the \
@@ -209,7 +235,11 @@ impl ScreenTables {
             name: "extrapolation".into(),
             title: format!(
                 "The learner screen on {}",
-                if self.field == Field::Images { "images" } else { "sequences and graphs" }
+                match self.field {
+                    Field::Images => "images",
+                    Field::Patches => "images with the paper's network",
+                    Field::Sequences | Field::Errors => "sequences and graphs",
+                }
             ),
             labels: ["task", "truth found", "strict"].map(Into::into).to_vec(),
             columns: columns.map(Into::into).to_vec(),
@@ -228,7 +258,7 @@ impl ScreenTables {
             let cheapest = (0..means.len()).filter(|&g| !holds(g)).map(|g| means[g]).min_by(|a, b| a.mean.total_cmp(&b.mean));
             let detectable: Vec<f64> = found.iter().map(|record| record.detectable / 100.0).collect();
             let cell = |ours: Option<Mean>| Cell { ours, ..Cell::default() };
-            Row { labels: vec![label(data)], cells: vec![cell(dearest), cell(cheapest), Cell::of(&detectable, None, false)] }
+            Row { labels: vec![data.row()], cells: vec![cell(dearest), cell(cheapest), Cell::of(&detectable, None, false)] }
         };
         let note = "Points of validation accuracy, mean ± half width of the 95 % interval over repeats, of the candidate whose mean \
             cost is highest among those that hold, and lowest among those that do not. Fits given up early overstate their cost.";
@@ -244,12 +274,11 @@ impl ScreenTables {
 
     pub(super) fn describe(self) -> String {
         let Settings { epochs, refit_epochs, starts, learning_rate, .. } = self.settings();
-        let numbers =
-            |count: usize| (format!("seeds 0 to {}", self.repeats() - 1), format!("{count} training and validation examples"));
+        let numbers = |count: usize| (seeds(self.repeats()), format!("{count} training and validation examples"));
         let (repeats, examples) = match self.field {
             Field::Sequences => numbers(self.budget.examples().0),
             Field::Errors => numbers(errors::examples(self.budget).0),
-            Field::Images => (images::folds(self.repeats()), images::how_many(self.budget).into()),
+            Field::Images | Field::Patches => (images::folds(self.repeats()), images::how_many(self.budget).into()),
         };
         let best = if starts == 1 { "one start".into() } else { format!("best of {starts} starts by validation loss") };
         format!(
@@ -272,13 +301,6 @@ fn in_paper(data: &Data) -> bool {
     }
 }
 
-fn label(data: Data) -> String {
-    match data {
-        Data::Images(images) => format!("{}, invariant to {}", images.task.name(), images.invariant.name()),
-        data => data.name().into(),
-    }
-}
-
 fn paper(data: Data) -> Option<(f64, f64)> {
     match data {
         Data::Sequences(sequences) => printed::sequences(Method::Cgreg, sequences.task),
@@ -289,18 +311,59 @@ fn paper(data: Data) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
     fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
         let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
-        assert_eq!((tables.configs().len(), tables.missing(&[])), (45, 45));
+        assert_eq!((tables.configs().len(), tables.missing(&[], None).len()), (45, 45));
+        assert_eq!(tables.missing(&[], Some("sum2")).len(), 5);
         assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 9);
         assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
         let seeds: Vec<u64> = tables.configs().iter().map(|config| config.seed).collect();
         // Four tasks of the paper, five others.
         assert_eq!((&seeds[..5], &seeds[19..26]), (&[0, 0, 0, 0, 1][..], &[4, 0, 0, 0, 0, 0, 1][..]));
         assert_eq!(ScreenTables { field: Field::Errors, ..tables }.configs().len(), 40);
+    }
+
+    #[test]
+    fn a_screen_that_is_cut_short_goes_on_from_its_fits() {
+        let sizes = Sizes { examples: 100, test: 20, ..Sizes::default() };
+        let data = Data::Sequences(Sequences { length: 3, sizes, ..Sequences::new(SequenceTask::Sum) });
+        let settings = Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() };
+        let config = ScreenConfig { settings, ..ScreenConfig::new(data) };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("screens.jsonl");
+        // Epochs are heard one by one where they are trained, all at once where a fit is recalled.
+        let run = |until: usize| {
+            let (stop, trained) = (Stop::new(), AtomicUsize::new(0));
+            let listen = |_: usize, progress: Progress| {
+                let one = usize::from(progress == Progress::Epochs(1));
+                if trained.fetch_add(one, Ordering::Relaxed) + one >= until {
+                    stop.stop();
+                }
+            };
+            let mut records = Records::open(&path).unwrap();
+            ScreenTables::run(std::slice::from_ref(&config), &mut records, 1, &stop, &listen, |_, _| ()).unwrap();
+            (records.all().to_vec(), trained.into_inner())
+        };
+        let (nothing, first) = run(8);
+        assert!(nothing.is_empty() && path.with_extension("fits").is_dir());
+        let (mut records, second) = run(usize::MAX);
+        assert!(!path.with_extension("fits").exists());
+        let mut whole = config.run(&data.problem(0).unwrap(), 1, &Stop::new(), &|_| ()).unwrap();
+        (records[0].seconds, whole.seconds) = (0.0, 0.0);
+        assert_eq!(records, [whole]);
+        // Of the first 8 epochs those of the fit that was under way are trained again, no others.
+        let (all, memory) = (AtomicUsize::new(0), Memory::open(&folder.path().join("fresh"), &config).unwrap());
+        let count = |progress: Progress| {
+            all.fetch_add(usize::from(progress == Progress::Epochs(1)), Ordering::Relaxed);
+        };
+        config.screen(&data.problem(0).unwrap(), 1, &Stop::new(), &count, Some(&memory)).unwrap();
+        let again = first + second - all.into_inner();
+        assert!(again <= 3, "{again}");
     }
 
     #[test]

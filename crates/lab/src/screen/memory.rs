@@ -36,10 +36,18 @@ pub(super) struct About {
 impl Memory {
     /// Fits of one screen, in a folder that is created.
     pub fn open(folder: &Path, config: &ScreenConfig) -> Result<Self> {
-        let failed = |source| Error::File { what: "create", path: folder.to_path_buf(), source };
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        let config = serde_json::to_string(config).map_err(|error| failed(error.into()))?;
-        Ok(Self { folder: folder.to_path_buf(), config })
+        Self::create(folder.to_path_buf(), described(config, folder)?)
+    }
+
+    /// Fits of one screen of many, in a folder of its own among theirs.
+    pub fn among(folder: &Path, config: &ScreenConfig) -> Result<Self> {
+        let config = described(config, folder)?;
+        Self::create(folder.join(Digest::of([&config]).short()), config)
+    }
+
+    fn create(folder: PathBuf, config: String) -> Result<Self> {
+        std::fs::create_dir_all(&folder).map_err(|source| Error::File { what: "create", path: folder.clone(), source })?;
+        Ok(Self { folder, config })
     }
 
     /// Removes the folder: the screen is done.
@@ -76,6 +84,12 @@ impl Memory {
         network.visit(&mut reader);
         Ok(reader.0.save(&path)?)
     }
+}
+
+/// Everything that decides a screen, as text.
+fn described(config: &ScreenConfig, folder: &Path) -> Result<String> {
+    let failed = |error: serde_json::Error| Error::File { what: "write", path: folder.to_path_buf(), source: error.into() };
+    serde_json::to_string(config).map_err(failed)
 }
 
 /// Parameters are named by their number.

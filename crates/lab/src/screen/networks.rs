@@ -124,7 +124,8 @@ impl<'a> Networks<'a> {
     ) -> Result<Self> {
         // The user's own images, too.
         let images = matches!(problem.train.inputs(), Inputs::Images { .. });
-        let backbone = if images { Some(Backbone::Lift) } else { Backbone::equivariant(&config.data) };
+        let own = if images { Some(Backbone::Lift) } else { Backbone::equivariant(&config.data) };
+        let backbone = config.backbone.or(own);
         let (settings, seed) = (&config.settings, config.seed);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;

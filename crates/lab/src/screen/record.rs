@@ -75,6 +75,9 @@ pub struct ScreenConfig {
     pub settings: Settings,
     /// What may be kept; each rule gets its own answer from the same fits.
     pub rules: Vec<Rule>,
+    /// Which network, where it is not the one whose whole answer is invariant to what is imposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backbone: Option<Backbone>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -234,7 +237,7 @@ const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
 impl ScreenConfig {
     /// The default screen of a task.
     pub fn new(data: Data) -> Self {
-        Self { data, settings: Settings::default(), rules: vec![Rule::default()], seed: 0 }
+        Self { data, settings: Settings::default(), rules: vec![Rule::default()], backbone: None, seed: 0 }
     }
 
     fn check(&self) -> Result<()> {
