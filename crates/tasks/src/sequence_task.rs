@@ -7,7 +7,7 @@ use crate::partition::Partition;
 
 /// Tokens from here on continue a run in [`SequenceTask::Geometric`].
 const RUN_FROM: i32 = 20;
-/// Tokens above this are large in [`SequenceTask::ThirdPlusLarge`].
+/// Tokens above this are large in [`SequenceTask::ThirdPlusLarge`] and [`SequenceTask::OddPlusLarge`].
 const LARGE_ABOVE: i32 = 50;
 
 /// A number to compute from a sequence of whole numbers x_1, ..., x_n. The first four are the tasks of the paper.
@@ -28,6 +28,8 @@ pub enum SequenceTask {
     Max,
     /// x_3 + the sum of the other tokens above 50.
     ThirdPlusLarge,
+    /// x_1 + x_3 + ... + the sum of the tokens above 50 at even positions.
+    OddPlusLarge,
 }
 
 /// How training sequences are drawn and ordered: the canonical form X(hid).
@@ -43,8 +45,16 @@ pub enum Arrangement {
 
 impl SequenceTask {
     /// All tasks, those of the paper first.
-    pub const ALL: [Self; 7] =
-        [Self::Sum, Self::Sum2, Self::EvenMinusOdd, Self::Geometric, Self::AbsDiff, Self::Max, Self::ThirdPlusLarge];
+    pub const ALL: [Self; 8] = [
+        Self::Sum,
+        Self::Sum2,
+        Self::EvenMinusOdd,
+        Self::Geometric,
+        Self::AbsDiff,
+        Self::Max,
+        Self::ThirdPlusLarge,
+        Self::OddPlusLarge,
+    ];
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
@@ -56,6 +66,7 @@ impl SequenceTask {
             Self::AbsDiff => "abs_diff",
             Self::Max => "max",
             Self::ThirdPlusLarge => "third_plus_large",
+            Self::OddPlusLarge => "odd_plus_large",
         }
     }
 
@@ -69,6 +80,7 @@ impl SequenceTask {
             Self::AbsDiff => "|sum at odd positions - sum at even positions|; positions of the same parity can be exchanged",
             Self::Max => "largest token; any two positions can be exchanged",
             Self::ThirdPlusLarge => "x_3 plus the other tokens above 50; any two positions but the third can be exchanged",
+            Self::OddPlusLarge => "x_1 + x_3 + ... plus the other tokens above 50; positions of the same parity can be exchanged",
         }
     }
 
@@ -77,7 +89,7 @@ impl SequenceTask {
         match self {
             Self::Sum | Self::Max => "all positions",
             Self::Sum2 => "all but the first",
-            Self::EvenMinusOdd | Self::AbsDiff => "same parity",
+            Self::EvenMinusOdd | Self::AbsDiff | Self::OddPlusLarge => "same parity",
             Self::Geometric => "none",
             Self::ThirdPlusLarge => "all but the third",
         }
@@ -91,6 +103,9 @@ impl SequenceTask {
     /// Y, from the sequence as observed.
     pub fn target(self, x: &[i32]) -> f32 {
         let parity = |odd: usize| x.iter().skip(odd).step_by(2).sum::<i32>();
+        let with_large = |always: fn(usize) -> bool| {
+            x.iter().enumerate().filter(|&(i, &token)| always(i) || token > LARGE_ABOVE).map(|(_, &token)| token).sum()
+        };
         let value = match self {
             Self::Sum => x.iter().sum(),
             Self::Sum2 => x.iter().skip(1).sum(),
@@ -99,9 +114,8 @@ impl SequenceTask {
             Self::Geometric => x.iter().take_while(|&&token| token >= RUN_FROM).count() as i32,
             Self::AbsDiff => (parity(0) - parity(1)).abs(),
             Self::Max => x.iter().copied().max().unwrap_or(0),
-            Self::ThirdPlusLarge => {
-                x.iter().enumerate().filter(|&(i, &token)| i == 2 || token > LARGE_ABOVE).map(|(_, &token)| token).sum()
-            }
+            Self::ThirdPlusLarge => with_large(|i| i == 2),
+            Self::OddPlusLarge => with_large(|i| i % 2 == 0),
         };
         value as f32
     }
@@ -113,7 +127,7 @@ impl SequenceTask {
             // |x_1 - x_2| is the one case in which an exchange of the two parities is a single transposition.
             Self::AbsDiff if n == 2 => Partition::whole(n),
             Self::Sum2 => Partition::all_but(n, 0),
-            Self::EvenMinusOdd | Self::AbsDiff => Partition::of(n, |i| i % 2),
+            Self::EvenMinusOdd | Self::AbsDiff | Self::OddPlusLarge => Partition::of(n, |i| i % 2),
             Self::Geometric => Partition::discrete(n),
             Self::ThirdPlusLarge => Partition::all_but(n, 2),
         }
@@ -123,7 +137,7 @@ impl SequenceTask {
     pub fn arrangement(self) -> Arrangement {
         match self {
             Self::Sum | Self::Max => Arrangement::Ascending,
-            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::ThirdPlusLarge => Arrangement::Halves,
+            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::ThirdPlusLarge | Self::OddPlusLarge => Arrangement::Halves,
             Self::Geometric => Arrangement::Any,
         }
     }
@@ -140,7 +154,7 @@ impl SequenceTask {
         }
         let (smallest, why) = match self {
             Self::Geometric => (RUN_FROM as usize, "runs are made of tokens of at least 20"),
-            Self::ThirdPlusLarge => (LARGE_ABOVE as usize + 1, "tokens above 50 are the large ones"),
+            Self::ThirdPlusLarge | Self::OddPlusLarge => (LARGE_ABOVE as usize + 1, "tokens above 50 are the large ones"),
             Self::Sum | Self::Max => (2, "one token alone has no order"),
             Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff => {
                 (4, "each half of the vocabulary needs two tokens to have an order")
@@ -169,6 +183,8 @@ mod tests {
             (SequenceTask::AbsDiff, 101.0),
             (SequenceTask::Max, 99.0),
             (SequenceTask::ThirdPlusLarge, 200.0),
+            // The odd ones and 51.
+            (SequenceTask::OddPlusLarge, 251.0),
         ] {
             assert_eq!(task.target(&x), y, "{}", task.name());
         }
