@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::networks::Backbone;
 use crate::problem::{Data, Problem};
+use crate::queue::Stop;
 use crate::record::Record;
 
 /// A group counts as kept when the layer's relative violation is at most this.
@@ -183,6 +184,22 @@ impl FitConfig {
 
     /// Trains and evaluates. The observer sees every epoch and may stop the fit early, which keeps the best so far.
     pub fn run(&self, problem: &Problem, observer: impl FnMut(&Epoch) -> ControlFlow<()>) -> Result<Outcome> {
+        self.train(problem, None, observer)
+    }
+
+    /// Trains and evaluates unless a stop is asked for, which ends the fit at once and keeps nothing.
+    pub fn run_unless(&self, problem: &Problem, stop: &Stop, mut observer: impl FnMut(&Epoch)) -> Result<Outcome> {
+        let observer = |epoch: &Epoch| {
+            observer(epoch);
+            ControlFlow::Continue(())
+        };
+        match self.train(problem, Some(stop), observer) {
+            Err(Error::Network(invar_nn::Error::Cancelled)) => Err(Error::Stopped),
+            outcome => outcome,
+        }
+    }
+
+    fn train(&self, problem: &Problem, stop: Option<&Stop>, observer: impl FnMut(&Epoch) -> ControlFlow<()>) -> Result<Outcome> {
         self.check()?;
         let start = Instant::now();
         let device = Device::flex();
@@ -197,7 +214,7 @@ impl FitConfig {
         let transform = whole
             .map(|whole| move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example));
         let augmentation = transform.as_ref().map(|transform| transform as Augmentation);
-        let extras = Extras { penalty: penalty.as_ref(), augmentation };
+        let extras = Extras { penalty: penalty.as_ref(), augmentation, cancel: stop.map(Stop::flag) };
         let fit = train(built.network.clone(), &problem.train, &problem.validation, &self.train_config(), extras, observer)?;
 
         let (validation, extrapolation) = problem.metrics(&fit.model)?;

@@ -18,6 +18,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// What a fit looks at between steps.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
     /// Whether a stop was asked for.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -78,7 +78,7 @@ fn epochs() -> Result<()> {
             _ => None,
         };
         let config = TrainConfig { max_epochs: 3, lambda: 1.0, ..TrainConfig::default() };
-        let extras = Extras { penalty: penalty.as_ref(), augmentation: None };
+        let extras = Extras { penalty: penalty.as_ref(), ..Extras::default() };
         let (mut best, mut last) = (f64::INFINITY, Instant::now());
         let time = |_: &Epoch| {
             best = best.min(last.elapsed().as_secs_f64());

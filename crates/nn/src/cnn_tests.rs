@@ -176,7 +176,7 @@ fn fit(filters: Filters, epochs: usize, lambda: f64) -> Fit<Network> {
         seed: 5,
         ..TrainConfig::default()
     };
-    let extras = Extras { penalty: Some(&penalty), augmentation: None };
+    let extras = Extras { penalty: Some(&penalty), ..Extras::default() };
     train(model.into(), &bars(256, 1), &bars(64, 2), &training, extras, |_: &Epoch| ControlFlow::Continue(())).unwrap()
 }
 

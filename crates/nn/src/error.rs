@@ -41,6 +41,9 @@ pub enum Error {
         /// The kind it was given.
         got: &'static str,
     },
+    /// Somebody asked for an end before it came.
+    #[error("the fit was cancelled")]
+    Cancelled,
     /// The loss stopped being a number.
     #[error("the {stage} loss is {loss} in epoch {epoch}, step {step}: try a smaller learning rate than {learning_rate:e}")]
     Diverged {

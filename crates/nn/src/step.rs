@@ -1,5 +1,7 @@
 //! One step of training.
 
+use std::sync::atomic::AtomicBool;
+
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
@@ -21,6 +23,8 @@ pub struct Extras<'a> {
     pub penalty: Option<&'a Penalty>,
     /// Forced data augmentation of training examples.
     pub augmentation: Option<Augmentation<'a>>,
+    /// Looked at before every step: a fit that is cancelled ends with an error and keeps nothing.
+    pub cancel: Option<&'a AtomicBool>,
 }
 
 /// What a step saw before it moved the weights.

@@ -2,6 +2,7 @@
 //! validation loss plus penalty, and stops when patience runs out.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use burn::tensor::Device;
 use rand::seq::SliceRandom;
@@ -151,6 +152,9 @@ pub fn train<M: Model>(
         order.shuffle(&mut shuffling);
         let mut total = 0.0;
         for (step, rows) in order.chunks(config.batch).enumerate() {
+            if extras.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(Error::Cancelled);
+            }
             let done = (epoch - 1) * per_epoch + step;
             let factor = config.schedule.factor(done, per_epoch * config.max_epochs);
             let learning_rate = config.optimizer.learning_rate() * factor;

@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::{Bases, CgFeedForward, CgFeedForwardConfig, Head, Init, Network, PenaltyConfig, Reynolds, evaluate};
 use rand::Rng as _;
@@ -87,7 +89,7 @@ fn a_strong_penalty_keeps_every_swap() {
                     optimizer: Optimizer::Adam { learning_rate: 1e-2 },
                     ..config(60)
                 },
-                Extras { penalty: Some(&penalty), augmentation: None },
+                Extras { penalty: Some(&penalty), ..Extras::default() },
             );
             let kept = fit.model.cg().unwrap().cg.kept(&Reynolds::swaps(4), 1e-2).unwrap();
             kept.into_iter().map(|k| k.1).fold(0.0, f64::max)
@@ -103,6 +105,20 @@ fn divergence_is_an_error_that_names_the_rate() {
     let go = |_: &Epoch| ControlFlow::Continue(());
     let error = train(model(1), &sums(64, 1), &sums(64, 2), &config, Extras::default(), go).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }) && error.to_string().contains("1e6"), "{error}");
+}
+
+#[test]
+fn a_cancelled_fit_takes_no_further_step() {
+    let cancel = AtomicBool::new(false);
+    let mut seen = 0;
+    let observer = |epoch: &Epoch| {
+        seen = epoch.epoch;
+        cancel.store(epoch.epoch == 2, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    let extras = Extras { cancel: Some(&cancel), ..Extras::default() };
+    let error = train(model(1), &sums(64, 1), &sums(64, 2), &config(50), extras, observer).unwrap_err();
+    assert!(matches!(error, Error::Cancelled) && seen == 2, "{error}");
 }
 
 #[test]
@@ -127,10 +143,10 @@ fn patience_ends_a_fit() {
 fn augmentation_sees_training_examples_only() {
     let seen = std::sync::atomic::AtomicUsize::new(0);
     let count = |_: &mut crate::Rng, _: crate::Example| {
-        seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        seen.fetch_add(1, Ordering::Relaxed);
     };
-    fit(&config(3), Extras { penalty: None, augmentation: Some(&count) });
-    assert_eq!(seen.load(std::sync::atomic::Ordering::Relaxed), 3 * 256);
+    fit(&config(3), Extras { augmentation: Some(&count), ..Extras::default() });
+    assert_eq!(seen.load(Ordering::Relaxed), 3 * 256);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The fits of a project: which there are, and how each becomes a model file of its own, so that a run that is cut short loses
 //! no finished fit.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use invar_data::Digest;
@@ -194,22 +193,19 @@ pub(super) fn run_grid(
 /// One fit, from fresh weights to its model file. None when it was stopped.
 fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepared, how: How<'_>) -> Result<Option<Record>> {
     let problem = &prepared.problem;
-    let outcome = fit.run(problem, |epoch| {
+    let outcome = fit.run_unless(problem, how.stop, |epoch| {
         (how.listen)(Heard::Epochs(1));
         let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
         (how.listen)(Heard::Message(match problem.measure {
             crate::screen::Measure::Accuracy => format!("λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.lambda),
             crate::screen::Measure::RSquared { .. } => format!("λ={}: loss {loss:.3}", fit.lambda),
         }));
-        if how.stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let Outcome { record, network, lattices } = match outcome {
         Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(Some(diverged(fit, problem.chance))),
+        Err(Error::Stopped) => return Ok(None),
         outcome => outcome?,
     };
-    if record.end == End::Interrupted {
-        return Ok(None);
-    }
     let lattices = match lattices {
         Some(lattices) => lattices,
         None => Lattices::single(problem.groups())?,

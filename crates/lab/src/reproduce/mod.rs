@@ -20,9 +20,7 @@ pub use screen::{Field, ScreenTables};
 pub use sequences::SequenceTables;
 pub use together::{Learner, Recordings, ablation, table1};
 
-use std::ops::ControlFlow;
-
-use invar_nn::{End, Epoch};
+use invar_nn::End;
 
 use crate::error::{Error, Result};
 use crate::fit::FitConfig;
@@ -57,22 +55,21 @@ pub(crate) fn run_missing(
         stop,
         |config| run_one(config, stop),
         |_, outcome| {
-            // A fit cut short by a stop is not the fit that was asked for: it is run again next time.
-            let record = outcome?;
-            if record.end != End::Interrupted {
-                done += 1;
-                progress(done, configs.len(), &record);
-                records.add(record)?;
+            // A fit that was stopped is run again next time.
+            if matches!(outcome, Err(Error::Stopped)) {
+                return Ok(());
             }
-            Ok(())
+            let record = outcome?;
+            done += 1;
+            progress(done, configs.len(), &record);
+            records.add(record)
         },
     )
 }
 
 fn run_one(config: &FitConfig, stop: &Stop) -> Result<Record> {
-    let watch = |_: &Epoch| if stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let problem = config.data.problem(config.seed)?;
-    match config.run(&problem, watch) {
+    match config.run_unless(&problem, stop, |_| ()) {
         Err(Error::Network(invar_nn::Error::Diverged { .. })) => Ok(diverged(config, problem.chance)),
         outcome => Ok(outcome?.record),
     }

@@ -219,18 +219,17 @@ impl Fitter for Networks<'_> {
             (self.epochs)(1);
             passed = epoch.epoch;
             match watcher.as_mut().and_then(|watcher| watcher.see(epoch)) {
-                Some(early) => ending = early,
-                None if self.stop.is_stopped() => {}
-                None => return ControlFlow::Continue(()),
+                Some(early) => {
+                    ending = early;
+                    ControlFlow::Break(())
+                }
+                None => ControlFlow::Continue(()),
             }
-            ControlFlow::Break(())
         };
         let start = network.clone();
-        let outcome = train(network, &self.problem.train, &self.problem.validation, &config, Extras::default(), observer);
+        let extras = Extras { cancel: Some(self.stop.flag()), ..Extras::default() };
+        let outcome = train(network, &self.problem.train, &self.problem.validation, &config, extras, observer);
         (self.epochs)(max_epochs.saturating_sub(passed));
-        if self.stop.is_stopped() {
-            return Err(Error::Stopped);
-        }
         match outcome {
             Ok(fit) => {
                 let scores = self.measure.scores(&fit.model, &self.problem.validation)?;
@@ -240,6 +239,7 @@ impl Fitter for Networks<'_> {
                 let model = Trained { network: fit.model, curve: fit.curve, key };
                 Ok(Fitted { scores, model, epochs: passed, ending })
             }
+            Err(invar_nn::Error::Cancelled) => Err(Error::Stopped),
             Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
             Err(error) => Err(error.into()),
         }

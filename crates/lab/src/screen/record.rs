@@ -1,6 +1,5 @@
 //! A screen of a task, from its configuration to its record: one line with all the evidence.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use invar_algebra::GroupSet;
@@ -325,14 +324,7 @@ impl ScreenConfig {
         let base = FitConfig { backbone: matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small), ..base };
         let Settings { learning_rate, batch, .. } = self.settings;
         let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
-        let outcome = config.run(problem, |_| {
-            epochs(1);
-            if stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        if stop.is_stopped() {
-            return Err(Error::Stopped);
-        }
-        let record = match outcome {
+        let record = match config.run_unless(problem, stop, |_| epochs(1)) {
             Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(None),
             outcome => outcome?.record,
         };
