@@ -1,19 +1,11 @@
 //! `invar data` with the real binary, in temporary folders.
 
+mod common;
+
 use std::io::Cursor;
 use std::path::Path;
-use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
-
-/// Runs the binary, expects an exit code, returns standard output and error.
-fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
-    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{args:?}\n{err}");
-    (out, err)
-}
+use common::expect;
 
 /// The picture in a file: its width, and its pixels.
 fn picture(path: &Path) -> (usize, Vec<[u8; 3]>) {

@@ -1,19 +1,12 @@
 //! Training and reproduction with the real binary, on data small enough for seconds.
 
-use std::path::Path;
+mod common;
+
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
-
-/// Runs the binary, expects an exit code, returns standard output and error.
-fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
-    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{args:?}\n{err}");
-    (out, err)
-}
+use common::expect;
 
 const SMOKE: [&str; 6] = ["reproduce", "sequences", "--budget", "smoke", "--results", "out"];
 /// Four tasks; two lambdas and eight other methods, one seed and one learning rate each.

@@ -1,11 +1,14 @@
 //! `invar predict`, `certify` and `export` with the real binary, in temporary folders.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
+use common::expect;
 use invar_algebra::{Group, candidates};
 use invar_data::{Array, Packing, write_npz, write_png, write_safetensors};
 use invar_lab::fit::{FitConfig, Method};
@@ -13,15 +16,6 @@ use invar_lab::problem::Data;
 use invar_nn::{evaluate, lower};
 use invar_program::{Activation, Candidate, Input, Member, Normalisation, Op, Pooling, Program, Saved, Task, Tensor};
 use serde_json::Value;
-
-/// Runs the binary, expects an exit code, returns standard output and error.
-fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
-    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{args:?}\n{err}");
-    (out, err)
-}
 
 /// A candidate on the input of a program, kept or not.
 fn candidate(program: &Program, written: &str, kept: bool) -> Candidate {

@@ -1,22 +1,16 @@
 //! Data of the user's own, from files to a model and its report, with the real binary on data small enough for seconds.
 
+mod common;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use common::expect;
 use invar_data::{Array, Packing, write_npy, write_npz, write_png};
 use serde_json::Value;
-
-/// Runs the binary, expects an exit code, returns standard output and error.
-fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
-    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{args:?}\n{err}");
-    (out, err)
-}
 
 fn json(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&expect(folder, args, 0).0).unwrap()

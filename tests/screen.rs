@@ -1,19 +1,9 @@
 //! `invar train --method screen` and `invar reproduce screen-sequences` with the real binary, on data small enough for seconds.
 
-use std::path::Path;
-use std::process::Command;
+mod common;
 
-use assert_cmd::cargo::cargo_bin;
+use common::expect;
 use serde_json::Value;
-
-/// Runs the binary, expects an exit code, returns standard output and error.
-fn expect(folder: &Path, args: &[&str], code: i32) -> (String, String) {
-    let output = Command::new(cargo_bin!("invar")).current_dir(folder).env("NO_COLOR", "1").args(args).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
-    assert!(!err.contains("panicked"), "{args:?}\n{err}");
-    (out, err)
-}
 
 const SMALL: [&str; 10] = ["train", "sum2", "--method", "screen", "--length", "4", "--examples", "1200", "--epochs", "120"];
 
