@@ -86,10 +86,11 @@ impl Memory {
     }
 }
 
-/// Everything that decides a screen, as text.
+/// Everything that decides a screen, as text; another version of this program may decide otherwise.
 fn described(config: &ScreenConfig, folder: &Path) -> Result<String> {
     let failed = |error: serde_json::Error| Error::File { what: "write", path: folder.to_path_buf(), source: error.into() };
-    serde_json::to_string(config).map_err(failed)
+    let config = serde_json::to_string(config).map_err(failed)?;
+    Ok(format!("{} {config}", env!("CARGO_PKG_VERSION")))
 }
 
 /// Parameters are named by their number.
