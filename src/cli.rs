@@ -304,7 +304,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(crate) method: Option<MethodArg>,
 
-    /// Run only rows whose name contains this text, such as `sum2` or `mnist34, invariant to rot`.
+    /// Run only the row of this name, such as `sum`, or else those whose name contains it, such as `mnist34, invariant to rot`.
     #[arg(long, value_name = "TEXT", conflicts_with = "tables_only")]
     pub(crate) only: Option<String>,
 

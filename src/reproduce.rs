@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, Part, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, Only, Part, ScreenTables, SequenceTables};
 use invar_lab::screen::{Progress, ScreenRecord};
 use invar_lab::table::Table;
 use invar_nn::Head;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     };
     let records = recorded(args, experiment.as_ref(), !args.tables_only)?;
     let tables = experiment.tables(&records);
-    let missing = reproduce::missing(&Part { whole: experiment.as_ref(), only: args.only.as_deref() }, &records);
+    let missing = reproduce::missing(&Part { whole: experiment.as_ref(), only: only(args) }, &records);
     finish(args, &experiment.name(), &tables, [records.len(), missing])
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: b
 fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
     let tables = ScreenTables { budget: args.budget, field };
     let records = screened(args, field, !args.tables_only)?;
-    let missing = tables.missing(&records, args.only.as_deref()).len();
+    let missing = tables.missing(&records, only(args)).len();
     finish(args, &tables.name(), &tables.tables(&records), [records.len(), missing])
 }
 
@@ -65,11 +65,9 @@ pub(crate) fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<
     let path = args.results.join(format!("{}.jsonl", tables.name()));
     Ok(if run {
         let threads = crate::prepare_fits(args.threads);
-        let only = args.only.as_deref();
-        let rows = tables.configs().iter().map(|config| config.data.row()).collect();
-        matching(only, rows)?;
+        matching(args, tables.configs().iter().map(|config| config.data.row()).collect())?;
         let mut records = Records::open(&path)?;
-        let missing = tables.missing(records.all(), only);
+        let missing = tables.missing(records.all(), only(args));
         let progress = Screens::new(missing.len());
         let listen = |k: usize, heard: Progress| progress.hear(k, heard);
         ScreenTables::run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
@@ -80,9 +78,14 @@ pub(crate) fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<
     })
 }
 
+fn only(args: &ReproduceArgs) -> Only<'_> {
+    Only(args.only.as_deref())
+}
+
 /// Refuses a text that is in the name of no row.
-fn matching(only: Option<&str>, mut rows: Vec<String>) -> invar_lab::Result<()> {
-    let Some(text) = only.filter(|text| rows.iter().all(|row| !row.contains(text))) else { return Ok(()) };
+fn matching(args: &ReproduceArgs, mut rows: Vec<String>) -> invar_lab::Result<()> {
+    let unknown = |text: &&str| rows.iter().all(|row| !row.contains(text));
+    let Some(text) = args.only.as_deref().filter(unknown) else { return Ok(()) };
     rows.sort_unstable();
     rows.dedup();
     let expected = format!("part of the name of a row: {}", rows.join("; "));
@@ -101,10 +104,7 @@ impl Screens {
     const PARTS: f64 = 1000.0;
 
     fn new(screens: usize) -> Self {
-        let bar = bar(screens * Self::PARTS as usize, &output::count(screens, "screen"));
-        if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:30}] {percent} % {elapsed} elapsed, {eta} left  {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
+        let bar = bar_of(screens * Self::PARTS as usize, &output::count(screens, "screen"), "{percent} %");
         Self { bar, epochs: Mutex::new(vec![[0, 1]; screens]) }
     }
 
@@ -180,11 +180,11 @@ fn appendix(args: &ReproduceArgs) -> Result<ExitCode> {
 /// Runs what is not recorded yet, under a bar for each stage.
 fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result<Vec<Record>> {
     let threads = crate::prepare_fits(args.threads);
-    matching(args.only.as_deref(), experiment.cells().iter().map(|cell| cell.data.row()).collect())?;
+    matching(args, experiment.cells().iter().map(|cell| cell.data.row()).collect())?;
     let mut records = Records::open(path)?;
     let current = RefCell::new(ProgressBar::hidden());
     reproduce::run(
-        &Part { whole: experiment, only: args.only.as_deref() },
+        &Part { whole: experiment, only: only(args) },
         &mut records,
         threads,
         &crate::STOP,
@@ -202,7 +202,13 @@ fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result
 
 /// A bar with the time left, silent when nobody watches.
 pub(crate) fn bar(length: usize, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {elapsed} elapsed, {eta} left  {msg}");
+    bar_of(length, what, "{pos}/{len}")
+}
+
+/// The same, with its position shown in another way.
+fn bar_of(length: usize, what: &str, position: &str) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template(&format!("{{prefix}} [{{bar:30}}] {position} {{elapsed}} elapsed, {{eta}} left  {{msg}}"));
     let bar = ProgressBar::new(length as u64);
     if let Ok(style) = style {
         bar.set_style(style.progress_chars("=> "));

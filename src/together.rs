@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use invar_lab::record::{Recorded, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, Learner, LiftTables, Recordings, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{
+    self, Experiment, Field, ImageTables, Learner, LiftTables, Only, Recordings, ScreenTables, SequenceTables,
+};
 use invar_lab::table::Table;
 use invar_nn::Head;
 
@@ -78,7 +80,7 @@ fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str
     let sequences = |head| reproduce::missing(&SequenceTables { budget, head }, &recordings.sequences);
     let lift = |head| reproduce::missing(&LiftTables { budget, head }, &recordings.lift);
     let images = |head| reproduce::missing(&ImageTables { head, ..ImageTables::new(budget) }, &recordings.images);
-    let screens = |field, records| ScreenTables { budget, field }.missing(records, None).len();
+    let screens = |field, records| ScreenTables { budget, field }.missing(records, Only(None)).len();
     let parts = [
         ("sequences", sequences(Head::Hidden)),
         ("sequences-affine", sequences(Head::Affine)),

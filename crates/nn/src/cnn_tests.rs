@@ -144,6 +144,9 @@ fn published_sizes() {
         assert_eq!(model(&config, 0).parameters(), convolutions(&paper) + dense);
     }
     let reference = CnnConfig { depth: Depth::Reference, ..CnnConfig::new(10) };
+    let affine = model(&CnnConfig { head: Head::Affine, ..reference.clone() }, 0);
+    assert_eq!(affine.parameters(), convolutions(&paper[..7]) + 128 * 10 + 10);
+    assert!(affine.describe().ends_with("sum pooling, output 10"), "{}", affine.describe());
     let model = model(&reference, 0);
     assert_eq!(model.parameters(), convolutions(&paper[..7]) + dense);
     assert!(model.describe().contains("filters: 64 M 128 M 128 128 M 128 128 M; sum pooling, dense 50 ReLU, output 10"));

@@ -127,7 +127,8 @@ fn convolutional_networks_of_every_kind() {
         (colours, [false, false, true]),
         (Filters::P4m, [true; 3]),
     ] {
-        for (pool, head) in [(Pool::Floor, Head::Affine), (Pool::Symmetric, Head::Affine), (Pool::Symmetric, Head::Hidden)] {
+        let heads = [Head::Affine, Head::Hidden];
+        for (pool, head) in [Pool::Floor, Pool::Symmetric].into_iter().flat_map(|pool| heads.map(|head| (pool, head))) {
             let model = Network::from(small_cnn(filters.clone(), pool, head, &patch, &mut init));
             for side in [6, 7] {
                 let program = agrees(&model, &Input::Images { channels: 3, height: side, width: side });

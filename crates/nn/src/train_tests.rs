@@ -109,16 +109,17 @@ fn divergence_is_an_error_that_names_the_rate() {
 
 #[test]
 fn a_cancelled_fit_takes_no_further_step() {
-    let cancel = AtomicBool::new(false);
-    let mut seen = 0;
-    let observer = |epoch: &Epoch| {
-        seen = epoch.epoch;
-        cancel.store(epoch.epoch == 2, Ordering::Relaxed);
-        ControlFlow::Continue(())
+    let (cancel, seen) = (AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
+    // The first example of the second of four batches asks for the end.
+    let count = |_: &mut crate::Rng, _: crate::Example| {
+        cancel.store(seen.fetch_add(1, Ordering::Relaxed) >= 64, Ordering::Relaxed);
     };
-    let extras = Extras { cancel: Some(&cancel), ..Extras::default() };
-    let error = train(model(1), &sums(64, 1), &sums(64, 2), &config(50), extras, observer).unwrap_err();
-    assert!(matches!(error, Error::Cancelled) && seen == 2, "{error}");
+    let config = TrainConfig { batch: 64, ..config(50) };
+    let extras = Extras { cancel: Some(&cancel), augmentation: Some(&count), ..Extras::default() };
+    let go = |_: &Epoch| ControlFlow::Continue(());
+    let error = train(model(1), &sums(256, 1), &sums(64, 2), &config, extras, go).unwrap_err();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    assert_eq!(seen.into_inner(), 128);
 }
 
 #[test]

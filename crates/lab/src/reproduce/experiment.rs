@@ -42,12 +42,26 @@ pub trait Experiment {
     fn tables(&self, records: &[Record]) -> Vec<Table>;
 }
 
-/// The rows of an experiment whose name contains a text.
+/// Which rows of a table are wanted: the one of exactly this name, or else those whose name contains it. Without a text, all.
+#[derive(Debug, Clone, Copy)]
+pub struct Only<'a>(pub Option<&'a str>);
+
+impl Only<'_> {
+    /// Of things with data, those in wanted rows.
+    pub fn of<T>(self, things: Vec<T>, data: impl Fn(&T) -> Data) -> Vec<T> {
+        let Some(text) = self.0 else { return things };
+        let exact = things.iter().any(|thing| data(thing).row() == text);
+        let wanted = |row: String| if exact { row == text } else { row.contains(text) };
+        things.into_iter().filter(|thing| wanted(data(thing).row())).collect()
+    }
+}
+
+/// Some rows of an experiment.
 pub struct Part<'a> {
     /// The whole.
     pub whole: &'a dyn Experiment,
-    /// Without a text, every row.
-    pub only: Option<&'a str>,
+    /// Which rows.
+    pub only: Only<'a>,
 }
 
 impl Experiment for Part<'_> {
@@ -56,8 +70,7 @@ impl Experiment for Part<'_> {
     }
 
     fn cells(&self) -> Vec<Cell> {
-        let wanted = |cell: &Cell| self.only.is_none_or(|text| cell.data.row().contains(text));
-        self.whole.cells().into_iter().filter(wanted).collect()
+        self.only.of(self.whole.cells(), |cell| cell.data)
     }
 
     fn repeats(&self) -> u64 {

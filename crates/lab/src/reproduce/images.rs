@@ -141,13 +141,18 @@ impl ImageTables {
         Backbone::Patch { depth, width, pool: Pool::Floor }
     }
 
-    pub(super) fn describe(self) -> String {
-        let network = match self.budget {
+    /// The network in words.
+    pub(super) fn network(self) -> &'static str {
+        match self.budget {
             Budget::Smoke => "the six-layer network at a sixteenth of its width",
             Budget::Quick => "the six-layer network at a quarter of its width",
             Budget::Standard => "the six-layer network",
             Budget::Paper => "the eight-layer network",
-        };
+        }
+    }
+
+    pub(super) fn describe(self) -> String {
+        let network = self.network();
         let (images, folds) = (how_many(self.budget), folds(self.repeats()));
         let rates = match self.budget {
             Budget::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each fold",

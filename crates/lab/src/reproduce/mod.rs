@@ -13,7 +13,7 @@ mod together;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;
-pub use experiment::{Cell, Experiment, Part, first_fits, missing, remaining_fits, run};
+pub use experiment::{Cell, Experiment, Only, Part, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
 pub use lift::LiftTables;
 pub use screen::{Field, ScreenTables};

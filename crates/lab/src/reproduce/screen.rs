@@ -4,6 +4,7 @@ use invar_nn::Head;
 use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
+use super::experiment::Only;
 use super::images::{self, ImageTables};
 use super::{errors, printed, seeds};
 use crate::error::{Error, Result};
@@ -126,15 +127,10 @@ impl ScreenTables {
         all(true).chain(all(false)).map(|(repeat, data)| config(repeat, data)).collect()
     }
 
-    /// The screens of the rows whose name contains a text; without one, all.
-    fn wanted(self, only: Option<&str>) -> Vec<ScreenConfig> {
-        self.configs().into_iter().filter(|config| only.is_none_or(|text| config.data.row().contains(text))).collect()
-    }
-
     /// Screens of these rows that are not recorded.
-    pub fn missing(self, records: &[ScreenRecord], only: Option<&str>) -> Vec<ScreenConfig> {
+    pub fn missing(self, records: &[ScreenRecord], only: Only<'_>) -> Vec<ScreenConfig> {
         let unknown = |config: &ScreenConfig| records.iter().all(|record| record.config != *config);
-        self.wanted(only).into_iter().filter(unknown).collect()
+        only.of(self.configs(), |config| config.data).into_iter().filter(unknown).collect()
     }
 
     /// Runs screens, and records each as it ends. Stops early when asked; what such a screen has fitted is kept beside the records,
@@ -230,7 +226,7 @@ impl ScreenTables {
         let columns = ["hidden head", "simplest head", "strict, hidden", "strict, simplest", "oracle, hidden", "plain", "chance"];
         let figures = "Extrapolation accuracy in percent, mean ± half width of the 95 % interval over repeats; in brackets the \
             paper's CG-reg. Truth found: in how many screens the kept symmetries are exactly those that hold, at a tolerance of 5 \
-            points and in strict mode. Hidden head: on sequences the network of the paper; simplest head: the affine one where it is not \
+            points and in strict mode. Hidden head: on sequences and patches the network of the paper; simplest head: the affine one where it is not \
             significantly worse on validation data. Oracle: the truth imposed.";
         Table {
             name: "extrapolation".into(),
@@ -281,9 +277,14 @@ impl ScreenTables {
             Field::Errors => numbers(errors::examples(self.budget).0),
             Field::Images | Field::Patches => (images::folds(self.repeats()), images::how_many(self.budget).into()),
         };
+        let network = match self.field {
+            Field::Patches => format!("; {}, its dropout behind either head", ImageTables::new(self.budget).network()),
+            Field::Images => "; the lifted network".into(),
+            Field::Sequences | Field::Errors => String::new(),
+        };
         let best = if starts == 1 { "one start".into() } else { format!("best of {starts} starts by validation loss") };
         format!(
-            "Budget {}: {repeats}, {examples}; {epochs} epochs from fresh weights, {refit_epochs} of \
+            "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights, {refit_epochs} of \
              a refit, one-cycle learning rate with a peak of {learning_rate}, {best}.",
             self.budget.name()
         )
@@ -312,15 +313,20 @@ fn paper(data: Data) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use invar_tasks::Invariant;
 
     use super::*;
 
     #[test]
     fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
         let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
-        assert_eq!((tables.configs().len(), tables.missing(&[], None).len()), (50, 50));
-        assert_eq!(tables.missing(&[], Some("sum2")).len(), 5);
+        assert_eq!((tables.configs().len(), tables.missing(&[], Only(None)).len()), (50, 50));
+        let rows = |text| tables.missing(&[], Only(Some(text))).len();
+        // `sum` is the name of a row and part of another; `su` is part of both.
+        assert_eq!((rows("sum"), rows("sum2"), rows("su"), rows("?")), (5, 5, 10, 0));
         assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 10);
         assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
         let seeds: Vec<u64> = tables.configs().iter().map(|config| config.seed).collect();
@@ -329,42 +335,43 @@ mod tests {
         assert_eq!(ScreenTables { field: Field::Errors, ..tables }.configs().len(), 40);
     }
 
+    /// Screens in a folder until so many epochs were trained; the records, and how many epochs were.
+    fn run_until(config: &ScreenConfig, folder: &Path, until: usize) -> (Vec<ScreenRecord>, usize) {
+        let (stop, trained) = (Stop::new(), AtomicUsize::new(0));
+        // Epochs are heard one by one where they are trained, all at once where a fit is recalled.
+        let listen = |_: usize, progress: Progress| {
+            let one = usize::from(progress == Progress::Epochs(1));
+            if trained.fetch_add(one, Ordering::Relaxed) + one >= until {
+                stop.stop();
+            }
+        };
+        let mut records = Records::open(&folder.join("screens.jsonl")).unwrap();
+        ScreenTables::run(std::slice::from_ref(config), &mut records, 1, &stop, &listen, |_, _| ()).unwrap();
+        (records.all().to_vec(), trained.into_inner())
+    }
+
     #[test]
     fn a_screen_that_is_cut_short_goes_on_from_its_fits() {
         let sizes = Sizes { examples: 100, test: 20, ..Sizes::default() };
-        let data = Data::Sequences(Sequences { length: 3, sizes, ..Sequences::new(SequenceTask::Sum) });
-        let settings = Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() };
-        let config = ScreenConfig { settings, ..ScreenConfig::new(data) };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("screens.jsonl");
-        // Epochs are heard one by one where they are trained, all at once where a fit is recalled.
-        let run = |until: usize| {
-            let (stop, trained) = (Stop::new(), AtomicUsize::new(0));
-            let listen = |_: usize, progress: Progress| {
-                let one = usize::from(progress == Progress::Epochs(1));
-                if trained.fetch_add(one, Ordering::Relaxed) + one >= until {
-                    stop.stop();
-                }
-            };
-            let mut records = Records::open(&path).unwrap();
-            ScreenTables::run(std::slice::from_ref(&config), &mut records, 1, &stop, &listen, |_, _| ()).unwrap();
-            (records.all().to_vec(), trained.into_inner())
-        };
-        let (nothing, first) = run(8);
-        assert!(nothing.is_empty() && path.with_extension("fits").is_dir());
-        let (mut records, second) = run(usize::MAX);
-        assert!(!path.with_extension("fits").exists());
-        let mut whole = config.run(&data.problem(0).unwrap(), 1, &Stop::new(), &|_| ()).unwrap();
-        (records[0].seconds, whole.seconds) = (0.0, 0.0);
-        assert_eq!(records, [whole]);
-        // What was fitted in the first 8 epochs, two free fits and the control of one, is not fitted again.
-        let (all, memory) = (AtomicUsize::new(0), Memory::open(&folder.path().join("fresh"), &config).unwrap());
-        let count = |progress: Progress| {
-            all.fetch_add(usize::from(progress == Progress::Epochs(1)), Ordering::Relaxed);
-        };
-        config.screen(&data.problem(0).unwrap(), 1, &Stop::new(), &count, Some(&memory)).unwrap();
-        let again = first + second - all.into_inner();
-        assert_eq!(again, 0);
+        let sequences = Data::Sequences(Sequences { length: 3, sizes, ..Sequences::new(SequenceTask::Sum) });
+        // Batch norm has statistics besides weights.
+        let images = Images { count: Some(60), test_count: Some(20), ..Images::new(ImageTask::Mnist34) };
+        let images = Data::Images(Images { invariant: Invariant::RotColorVflip, ..images });
+        let backbone = Some(ImageTables::new(Budget::Smoke).backbone());
+        for (data, backbone) in [(sequences, None), (images, backbone)] {
+            let settings = Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() };
+            let config = ScreenConfig { settings, backbone, ..ScreenConfig::new(data) };
+            let (parts, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let (nothing, first) = run_until(&config, parts.path(), 8);
+            assert!(nothing.is_empty() && parts.path().join("screens.fits").is_dir());
+            let (mut records, second) = run_until(&config, parts.path(), usize::MAX);
+            assert!(!parts.path().join("screens.fits").exists());
+            let (mut at_once, all) = run_until(&config, whole.path(), usize::MAX);
+            (records[0].seconds, at_once[0].seconds) = (0.0, 0.0);
+            assert_eq!(records, at_once);
+            // Two free fits and the control of one: eight epochs that are not trained again.
+            assert_eq!(first + second, all);
+        }
     }
 
     #[test]

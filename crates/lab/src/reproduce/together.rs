@@ -42,6 +42,19 @@ pub struct Recordings {
     pub screened_patches: Vec<ScreenRecord>,
 }
 
+impl Recordings {
+    /// The screens of a field.
+    fn screens(&self, field: Field) -> &[ScreenRecord] {
+        match field {
+            Field::Sequences => &self.screened_sequences,
+            Field::Images => &self.screened_images,
+            Field::Patches => &self.screened_patches,
+            // In no table of these.
+            Field::Errors => &[],
+        }
+    }
+}
+
 /// A row of Table 1.
 #[derive(Debug, Clone, Copy)]
 enum Place {
@@ -71,10 +84,11 @@ impl Place {
         }
     }
 
-    fn screens(self, budget: Budget, recordings: &Recordings) -> (ScreenTables, &[ScreenRecord]) {
+    /// Where it is screened with a network whose whole answer is invariant.
+    fn field(self) -> Field {
         match self {
-            Self::Images(..) => (ScreenTables { budget, field: Field::Images }, &recordings.screened_images),
-            Self::Sequences(_) => (ScreenTables { budget, field: Field::Sequences }, &recordings.screened_sequences),
+            Self::Images(..) => Field::Images,
+            Self::Sequences(_) => Field::Sequences,
         }
     }
 
@@ -92,7 +106,7 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
     let row = |place: Place| {
         let mut cells = place.paper_cells(budget, recordings);
         if learner == Learner::Screen {
-            let (screens, records) = place.screens(budget, recordings);
+            let (screens, records) = (ScreenTables { budget, field: place.field() }, recordings.screens(place.field()));
             let data = place.data(budget);
             let figure = |k, head| screens.figure(records, data, k, head);
             let own = [figure(0, Some(Head::Hidden)), figure(0, None), figure(1, None), screens.oracle(records, data)];
@@ -149,9 +163,8 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
 /// {network} x {learner} x {head}, on the rows of Table 1.
 pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
     let shares = |records: &[&Record]| Cell::of(&extrapolation(records), None, false);
-    let screened = |place: Place, head| {
-        let (screens, records) = place.screens(budget, recordings);
-        screens.figure(records, place.data(budget), 0, Some(head))
+    let screened = |place: Place, field, head| {
+        ScreenTables { budget, field }.figure(recordings.screens(field), place.data(budget), 0, Some(head))
     };
     let row = |place: Place, network: &str, cells: Vec<Cell>| {
         let labels = place.labels().into_iter().chain([network.to_string()]).collect();
@@ -163,21 +176,16 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
                 let tables = ImageTables { head, ..ImageTables::new(budget) };
                 shares(&tables.chosen(&recordings.images, task, invariant, Method::Cgreg))
             };
-            let screened_patch = |head| {
-                let screens = ScreenTables { budget, field: Field::Patches };
-                screens.figure(&recordings.screened_patches, place.data(budget), 0, Some(head))
-            };
             let lift = |head| shares(&LiftTables { budget, head }.chosen(&recordings.lift, task, invariant, Method::Cgreg));
-            let lifted =
-                vec![lift(Head::Affine), lift(Head::Hidden), screened(place, Head::Affine), screened(place, Head::Hidden)];
-            let patches =
-                vec![patch(Head::Affine), patch(Head::Hidden), screened_patch(Head::Affine), screened_patch(Head::Hidden)];
+            let both = |field| [Head::Affine, Head::Hidden].map(|head| screened(place, field, head));
+            let patches = [[patch(Head::Affine), patch(Head::Hidden)], both(Field::Patches)].concat();
+            let lifted = [[lift(Head::Affine), lift(Head::Hidden)], both(Field::Images)].concat();
             vec![row(place, "patch", patches), row(place, "lift", lifted)]
         }
         Place::Sequences(task) => {
             let cgreg = |head| shares(&SequenceTables { budget, head }.chosen(&recordings.sequences, Method::Cgreg, task));
-            let cells =
-                vec![cgreg(Head::Affine), cgreg(Head::Hidden), screened(place, Head::Affine), screened(place, Head::Hidden)];
+            let own = |head| screened(place, Field::Sequences, head);
+            let cells = vec![cgreg(Head::Affine), cgreg(Head::Hidden), own(Head::Affine), own(Head::Hidden)];
             vec![row(place, "feedforward", cells)]
         }
     });

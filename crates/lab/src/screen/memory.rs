@@ -4,6 +4,7 @@
 //! that says everything that decided it, the key of the fit it began with included.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
@@ -28,6 +29,7 @@ pub struct Memory {
 /// What is known about a finished fit besides its weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct About {
+    #[serde(with = "exact")]
     pub(super) curve: Vec<Epoch>,
     pub(super) epochs: usize,
     pub(super) ending: Ending,
@@ -58,7 +60,7 @@ impl Memory {
 
     /// The key of a fit, from everything besides the configuration that decides it.
     pub(super) fn key(&self, parts: &[String]) -> Digest {
-        Digest::of(std::iter::once(&self.config).chain(parts))
+        Digest::of([program(), self.config.as_str()].into_iter().chain(parts.iter().map(String::as_str)))
     }
 
     fn path(&self, key: &Digest) -> PathBuf {
@@ -86,11 +88,42 @@ impl Memory {
     }
 }
 
-/// Everything that decides a screen, as text; another version of this program may decide otherwise.
+/// Everything that the user decides about a screen, as text.
 fn described(config: &ScreenConfig, folder: &Path) -> Result<String> {
     let failed = |error: serde_json::Error| Error::File { what: "write", path: folder.to_path_buf(), source: error.into() };
-    let config = serde_json::to_string(config).map_err(failed)?;
-    Ok(format!("{} {config}", env!("CARGO_PKG_VERSION")))
+    serde_json::to_string(config).map_err(failed)
+}
+
+/// A fingerprint of this program: another one may train otherwise, and costs are differences between fits of one program.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let bytes = std::env::current_exe().and_then(std::fs::read);
+        bytes.map_or_else(|_| env!("CARGO_PKG_VERSION").into(), |bytes| Digest::of([bytes]).to_string())
+    })
+}
+
+/// Learning curves to the last bit, which decimal numbers do not promise.
+mod exact {
+    use invar_nn::Epoch;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(curve: &[Epoch], serializer: S) -> Result<S::Ok, S::Error> {
+        let bits = |epoch: &Epoch| {
+            let Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty } = *epoch;
+            (epoch, [train_loss, validation_loss, validation_accuracy, penalty].map(f64::to_bits))
+        };
+        serializer.collect_seq(curve.iter().map(bits))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Epoch>, D::Error> {
+        let lines = Vec::<(usize, [u64; 4])>::deserialize(deserializer)?;
+        let epoch = |(epoch, bits): (usize, [u64; 4])| {
+            let [train_loss, validation_loss, validation_accuracy, penalty] = bits.map(f64::from_bits);
+            Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty }
+        };
+        Ok(lines.into_iter().map(epoch).collect())
+    }
 }
 
 /// Parameters are named by their number.
@@ -152,7 +185,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let memory = Memory::open(&folder.path().join("deep"), &ScreenConfig::new(Data::by_name("sum").unwrap())).unwrap();
         let (one, other) = (memory.key(&["a".into()]), memory.key(&["b".into()]));
-        let about = About { curve: Vec::new(), epochs: 3, ending: Ending::Reached };
+        let (third, least) = (1.0 / 3.0, f64::MIN_POSITIVE);
+        let line = Epoch { epoch: 7, train_loss: third, validation_loss: 0.1, validation_accuracy: 2.0 * third, penalty: least };
+        let about = About { curve: vec![line], epochs: 3, ending: Ending::Reached };
         memory.keep(&one, &network(1, 2), &about).unwrap();
         let (back, found) = memory.recall(&one, network(2, 2)).unwrap();
         assert_eq!((answers(&back), found), (answers(&network(1, 2)), about));

@@ -113,7 +113,7 @@ pub struct Networks<'a> {
 const REFIT_STREAM: u64 = 0xffff;
 
 impl<'a> Networks<'a> {
-    /// Networks with a given head for the data of a problem: equivariant ones where the paper's cannot be had.
+    /// Networks with a given head for the data of a problem: those asked for, or else equivariant ones where the paper's is not.
     pub fn new(
         problem: &'a Problem,
         config: &'a ScreenConfig,
@@ -126,6 +126,10 @@ impl<'a> Networks<'a> {
         let images = matches!(problem.train.inputs(), Inputs::Images { .. });
         let own = if images { Some(Backbone::Lift) } else { Backbone::equivariant(&config.data) };
         let backbone = config.backbone.or(own);
+        if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift)) {
+            let (expected, got) = ("left out, or `orbit`: these data are no images".into(), "one for images".into());
+            return Err(Error::Setting { name: "backbone", expected, got });
+        }
         let (settings, seed) = (&config.settings, config.seed);
         let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
         let built = base.build(problem, &Device::flex())?;

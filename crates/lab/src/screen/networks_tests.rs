@@ -1,6 +1,7 @@
 //! Constraints on real networks, on data small enough for moments.
 
-use invar_nn::CgFeedForward;
+use invar_nn::{CgFeedForward, Depth, Pool};
+use invar_tasks::{ImageTask, Images, Invariant};
 
 use super::*;
 use crate::problem::Data;
@@ -91,6 +92,37 @@ fn a_fit_that_diverges_answers_nothing_and_is_no_error() {
     let fitted = fit(&networks(&problem, &config, Head::Hidden), &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
     assert_eq!(fitted.ending, Ending::Diverged);
     assert!(fitted.scores.points() <= 0.0 && fitted.scores.loss > 1e300);
+}
+
+#[test]
+fn the_papers_network_for_images_can_be_screened_too() {
+    let images =
+        Images { invariant: Invariant::RotColorVflip, count: Some(60), test_count: Some(20), ..Images::new(ImageTask::Mnist34) };
+    let digits = Data::Images(images);
+    let problem = digits.problem(0).unwrap();
+    let backbone = Backbone::Patch { depth: Depth::Reference, width: 0.0625, pool: Pool::Floor };
+    let settings = Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() };
+    let config = ScreenConfig { backbone: Some(backbone), settings, ..ScreenConfig::new(digits) };
+    let networks = networks(&problem, &config, Head::Affine);
+    let free = fit(&networks, &GroupSet::empty(), Begin::Fresh(0), Effort::Full);
+    let colours = GroupSet::empty().with(1);
+    let coloured = fit(&networks, &colours, Begin::From(&free.model), Effort::Brief);
+    let kept = |network: &Network| -> Vec<bool> {
+        let layer = networks.built.read(network, &problem).unwrap().unwrap();
+        layer.groups.iter().map(|group| group.kept).collect()
+    };
+    assert_eq!(kept(&free.model.network), [false; 3]);
+    assert_eq!(kept(&coloured.model.network), [false, true, false]);
+    assert!(coloured.model.network.describe().ends_with("sum pooling, output 2"), "{}", coloured.model.network.describe());
+    // The baseline is of the same width, and has its dense layer whatever the head.
+    let plain = FitConfig { backbone: Some(backbone), head: Head::Affine, ..FitConfig::new(digits, Method::Plain) };
+    let plain = plain.build(&problem, &Device::flex()).unwrap().network.describe();
+    assert!(plain.contains("filters: 4 M") && plain.contains("dense 50 ReLU"), "{plain}");
+    // Of sequences there are no patches.
+    let sequences = ScreenConfig { backbone: Some(backbone), ..ScreenConfig::new(data("sum", 3, 100)) };
+    let problem = sequences.data.problem(0).unwrap();
+    let error = sequences.run(&problem, 1, &STOP, &|_| ()).unwrap_err().to_string();
+    assert!(error.contains("backbone should be left out"), "{error}");
 }
 
 #[test]

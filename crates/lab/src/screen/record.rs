@@ -318,10 +318,11 @@ impl ScreenConfig {
         Ok(Screened { record, networks, curves })
     }
 
-    /// The plain network, trained as long as the others.
+    /// The plain network, trained as long as the others: of the same backbone where one was asked for.
     fn plain(&self, problem: &Problem, stop: &Stop, epochs: &(dyn Fn(usize) + Sync)) -> Result<Option<Comparison>> {
         let base = FitConfig::new(self.data, Method::Plain).with_schedule(Schedule::OneCycle, self.settings.epochs);
-        let base = FitConfig { backbone: matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small), ..base };
+        let small = || matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small);
+        let base = FitConfig { backbone: self.backbone.or_else(small), ..base };
         let Settings { learning_rate, batch, .. } = self.settings;
         let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
         let record = match config.run_unless(problem, stop, |_| epochs(1)) {
