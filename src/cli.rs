@@ -294,6 +294,7 @@ pub(crate) struct ReportArgs {
     invar reproduce images --budget quick           # Table 1, left half, on small networks\n  \
     invar reproduce appendix-a                      # seconds\n  \
     invar reproduce screen-sequences --budget quick # the learner screen; ten minutes, 90 for standard\n  \
+    invar reproduce screen-images --only 'mnist34, invariant to color'   # one row\n  \
     invar reproduce table1 --method screen --budget standard")]
 pub(crate) struct ReproduceArgs {
     /// Which part of the paper.

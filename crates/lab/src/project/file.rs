@@ -124,8 +124,8 @@ pub struct ModelSection {
     /// Which network.
     #[serde(default)]
     pub kind: ModelKind,
-    /// What follows the layer that decides; by default hidden for feedforward networks and affine for lifted ones. `screen`
-    /// tries both.
+    /// What follows the layers that decide; by default hidden for feedforward and convolutional networks and affine for lifted
+    /// ones. `screen` tries both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
 }
