@@ -128,7 +128,7 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
             _ if abandoned => "given up early".into(),
             _ => String::new(),
         };
-        vec![record.names[g].clone(), word(&answer.verdicts[g]).into(), points(cost), p_value(*adjusted), note]
+        vec![record.names[g].clone(), answer.verdicts[g].in_words().into(), points(cost), p_value(*adjusted), note]
     };
     let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(row).collect();
     let mut text = output::table(&["symmetry", "verdict", "cost in points", "p", ""], &shown, &[2, 3]);
@@ -146,16 +146,6 @@ fn list(record: &ScreenRecord, groups: impl Iterator<Item = usize>) -> String {
         [] => "nothing".into(),
         [a, b, c, rest @ ..] if !rest.is_empty() => format!("{a}, {b}, {c} and {} more", rest.len()),
         few => few.join(", "),
-    }
-}
-
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::KeptFreely => "kept freely",
-        Verdict::Tolerated => "tolerated",
-        Verdict::Undecided => "undecided, kept",
-        Verdict::Contradicted => "contradicted",
-        Verdict::Dropped(_) => "dropped",
     }
 }
 

@@ -9,7 +9,7 @@ use super::load::Loaded;
 use super::prepare::Prepared;
 use super::scaling::TargetScaling;
 use crate::error::{Error, Result};
-use crate::screen::{ScreenRecord, Verdict};
+use crate::screen::ScreenRecord;
 
 /// Makes model files for one project.
 pub(super) struct Maker<'a> {
@@ -41,7 +41,7 @@ impl Maker<'_> {
         let member = |group: usize| Member {
             name: record.names[group].clone(),
             kept: answer.kept.contains(group),
-            verdict: word(&answer.verdicts[group]).into(),
+            verdict: answer.verdicts[group].in_words().into(),
             cost: Some(record.evidence[group].cost.points),
         };
         (0..record.names.len()).map(member).collect()
@@ -111,15 +111,4 @@ fn stretch(program: &mut Program, targets: TargetScaling) -> Result<()> {
     let bias = bias.get_or_insert_with(|| Tensor::vector(vec![0.0; outputs]));
     bias.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation + mean) as f32);
     Ok(())
-}
-
-/// A verdict in a word or two.
-pub(super) fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::KeptFreely => "kept freely",
-        Verdict::Tolerated => "tolerated",
-        Verdict::Undecided => "undecided, kept",
-        Verdict::Contradicted => "contradicted",
-        Verdict::Dropped(_) => "dropped",
-    }
 }

@@ -88,4 +88,15 @@ impl Verdict {
     pub fn is_kept(&self) -> bool {
         matches!(self, Self::KeptFreely | Self::Tolerated | Self::Undecided)
     }
+
+    /// The verdict in a word or two.
+    pub fn in_words(&self) -> &'static str {
+        match self {
+            Self::KeptFreely => "kept freely",
+            Self::Tolerated => "tolerated",
+            Self::Undecided => "undecided, kept",
+            Self::Contradicted => "contradicted",
+            Self::Dropped(_) => "dropped",
+        }
+    }
 }
