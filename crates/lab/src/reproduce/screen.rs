@@ -86,9 +86,8 @@ impl ScreenTables {
     /// Seeds; for images folds.
     fn repeats(self) -> u64 {
         match (self.field, self.budget) {
-            (_, Budget::Smoke) => 1,
+            (_, Budget::Smoke) | (Field::Sequences, Budget::Quick) => 1,
             (Field::Images | Field::Patches, budget) => images::repeats(budget),
-            (Field::Sequences, Budget::Quick) => 1,
             (Field::Errors, Budget::Standard) => 20,
             (Field::Errors, Budget::Paper) => 100,
             (Field::Sequences | Field::Errors, _) => 5,
