@@ -2,7 +2,7 @@
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, candidates, left_fixed_space};
 use invar_data::Digest;
-use invar_nn::{Bases, Dataset, Inputs, Model, Reynolds, Targets, evaluate};
+use invar_nn::{Bases, Dataset, Inputs, Model, Pixels, Reynolds, Targets, evaluate};
 use invar_tasks::{Examples, Graphs, Images, Pairs, Sequences, Split, Task, consistency};
 use serde::{Deserialize, Serialize};
 
@@ -215,7 +215,7 @@ fn images(mut examples: Examples<u8>, classes: usize) -> Result<Dataset> {
     examples.inputs.iter_mut().for_each(|pixel| *pixel *= u8::MAX);
     let [channels, height, width] = IMAGE;
     let labels = examples.targets.iter().map(|&class| class as usize).collect();
-    let inputs = Inputs::Images { channels, height, width, values: examples.inputs };
+    let inputs = Inputs::Images { channels, height, width, values: Pixels::Bytes(examples.inputs) };
     Ok(Dataset::new(inputs, Targets::Classes { count: classes, labels })?)
 }
 

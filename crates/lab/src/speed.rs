@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use invar_algebra::{Lattice, Options, Shape, candidates};
 use invar_nn::{
     Bases, CgFeedForwardConfig, CnnConfig, Dataset, Depth, Extras, Filters, ImageGroups, Init, Inputs, LiftConfig, Network,
-    Optimizer, Stepper, Targets, TrainConfig, rng,
+    Optimizer, Pixels, Stepper, Targets, TrainConfig, rng,
 };
 use rand::Rng as _;
 
@@ -96,7 +96,7 @@ fn images() -> Result<Dataset> {
     let mut rng = rng(0, 0);
     let [channels, height, width] = IMAGE;
     let values = (0..IMAGES * channels * height * width).map(|_| rng.random_range(0..=255)).collect();
-    let inputs = Inputs::Images { channels, height, width, values };
+    let inputs = Inputs::Images { channels, height, width, values: Pixels::Bytes(values) };
     let labels = (0..IMAGES).map(|i| i % CLASSES).collect();
     Ok(Dataset::new(inputs, Targets::Classes { count: CLASSES, labels })?)
 }

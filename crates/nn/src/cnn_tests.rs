@@ -1,7 +1,9 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::{Dataset, Epoch, Extras, Fit, Inputs, Network, Optimizer, PenaltyConfig, Targets, TrainConfig, evaluate, rng, train};
+use crate::{
+    Dataset, Epoch, Extras, Fit, Inputs, Network, Optimizer, PenaltyConfig, Pixels, Targets, TrainConfig, evaluate, rng, train,
+};
 use burn::tensor::Device;
 use invar_algebra::{Shape, candidates};
 use rand::Rng as _;
@@ -162,7 +164,7 @@ fn bars(count: usize, seed: u64) -> Dataset {
         values.extend((0..192).map(|k| if lit(k / 64, k / 8 % 8, k % 8) { 255 } else { 0 }));
         labels.push(label);
     }
-    let inputs = Inputs::Images { channels: 3, height: 8, width: 8, values };
+    let inputs = Inputs::Images { channels: 3, height: 8, width: 8, values: Pixels::Bytes(values) };
     Dataset::new(inputs, Targets::Classes { count: 2, labels }).unwrap()
 }
 

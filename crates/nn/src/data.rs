@@ -22,7 +22,7 @@ pub enum Inputs {
         /// All entries.
         values: Vec<f32>,
     },
-    /// Images of one size. A byte a value keeps a large collection in memory; networks see `value / 255`.
+    /// Images of one size.
     Images {
         /// Colours per pixel.
         channels: usize,
@@ -31,8 +31,50 @@ pub enum Inputs {
         /// Columns.
         width: usize,
         /// All values, channel by channel and row by row.
-        values: Vec<u8>,
+        values: Pixels,
     },
+}
+
+/// The values of images.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pixels {
+    /// A byte a value keeps a large collection in memory; networks see `value / 255`.
+    Bytes(Vec<u8>),
+    /// As networks see them.
+    Floats(Vec<f32>),
+}
+
+impl Pixels {
+    /// How far a number may be from a multiple of 1/255 and still be taken for it: rounding of single precision.
+    const SAME: f32 = 1e-6;
+
+    /// Values as networks are to see them, in bytes where nothing is lost by that.
+    pub fn new(values: Vec<f32>) -> Self {
+        let byte = |&value: &f32| {
+            let whole = (value * 255.0).round();
+            let same = (0.0..=255.0).contains(&whole) && (value - whole / 255.0).abs() <= Self::SAME;
+            same.then_some(whole as u8)
+        };
+        match values.iter().map(byte).collect() {
+            Some(bytes) => Self::Bytes(bytes),
+            None => Self::Floats(values),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(values) => values.len(),
+            Self::Floats(values) => values.len(),
+        }
+    }
+
+    /// The chosen images, as networks see them.
+    fn pick(&self, size: usize, rows: &[usize]) -> Vec<f32> {
+        match self {
+            Self::Bytes(values) => pick(values, size, rows).into_iter().map(|value| f32::from(value) / 255.0).collect(),
+            Self::Floats(values) => pick(values, size, rows),
+        }
+    }
 }
 
 impl Inputs {
@@ -169,7 +211,7 @@ impl Dataset {
             }
             Inputs::Images { channels, height, width, values } => {
                 let size = channels * height * width;
-                let mut picked: Vec<f32> = pick(values, size, rows).into_iter().map(|v| f32::from(v) / 255.0).collect();
+                let mut picked = values.pick(size, rows);
                 if let Some((augment, rng)) = augment {
                     picked.chunks_mut(size).for_each(|example| augment(rng, Example::Array(example)));
                 }
@@ -245,7 +287,8 @@ mod tests {
 
     #[test]
     fn images_become_numbers_between_zero_and_one() {
-        let inputs = Inputs::Images { channels: 2, height: 1, width: 2, values: vec![0, 51, 102, 255, 255, 0, 0, 0] };
+        let inputs =
+            Inputs::Images { channels: 2, height: 1, width: 2, values: Pixels::Bytes(vec![0, 51, 102, 255, 255, 0, 0, 0]) };
         let data = Dataset::new(inputs, Targets::Classes { count: 2, labels: vec![0, 1] }).unwrap();
         let mut rng = crate::init::rng(0, 0);
         let mirror = |_: &mut Rng, example: Example| {
@@ -259,8 +302,22 @@ mod tests {
         for (got, expected) in values.into_iter().zip([1.0, 0.4, 0.2, 0.0, 0.0, 0.0, 0.0, 1.0]) {
             assert!((got - expected).abs() < 1e-6, "{got} {expected}");
         }
-        let inputs = Inputs::Images { channels: 3, height: 2, width: 2, values: vec![0; 13] };
+        let inputs = Inputs::Images { channels: 3, height: 2, width: 2, values: Pixels::Bytes(vec![0; 13]) };
         assert!(Dataset::new(inputs, Targets::Values(vec![0.0])).is_err());
+    }
+
+    #[test]
+    fn values_are_bytes_only_where_nothing_is_lost() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let values: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte) / 255.0).collect();
+        let scaled: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte) * (1.0 / 255.0)).collect();
+        assert_eq!(Pixels::new(values), Pixels::Bytes(bytes.clone()));
+        assert_eq!(Pixels::new(scaled), Pixels::Bytes(bytes));
+        for other in [0.25, -1.0 / 255.0, 256.0 / 255.0, 1e9] {
+            let values = vec![0.0, other, 1.0];
+            assert_eq!(Pixels::new(values.clone()), Pixels::Floats(values.clone()));
+            assert_eq!(Pixels::new(values.clone()).pick(1, &[1, 0]), [other, 0.0]);
+        }
     }
 
     #[test]

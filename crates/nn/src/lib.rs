@@ -63,7 +63,7 @@ pub use cg_linear::{Bias, CgLinear, CgLinearConfig};
 pub use cg_weights::CgWeights;
 pub use cnn::{Cnn, CnnConfig, Depth, Filters, Pool};
 pub use coset_conv::CosetConv2d;
-pub use data::{Augmentation, Dataset, Example, Inputs, Targets};
+pub use data::{Augmentation, Dataset, Example, Inputs, Pixels, Targets};
 pub use elements::Elements;
 pub use embedding::{EMBEDDING, FixedEmbedding, gather};
 pub use error::{Error, Result};

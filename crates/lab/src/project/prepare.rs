@@ -2,7 +2,7 @@
 
 use invar_algebra::{Lattice, Options};
 use invar_data::{Digest, Labels, Table};
-use invar_nn::{Bases, Dataset, Inputs, Reynolds, Targets};
+use invar_nn::{Bases, Dataset, Inputs, Pixels, Reynolds, Targets};
 
 use super::load::Loaded;
 use super::scaling::{Scaling, TargetScaling};
@@ -76,9 +76,7 @@ impl Loaded {
         let values = scaling.map_or_else(|| table.inputs.clone(), |scaling| scaling.apply(&table.inputs, width));
         let inputs = match self.shape.sides() {
             &[channels, height, width] if self.architecture.takes_images() => {
-                // A byte a pixel, as networks for images take them.
-                let byte = |value: f32| (value * 255.0).round().clamp(0.0, 255.0) as u8;
-                Inputs::Images { channels, height, width, values: values.into_iter().map(byte).collect() }
+                Inputs::Images { channels, height, width, values: Pixels::new(values) }
             }
             _ => Inputs::Array { dim: width, values },
         };
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn images_become_bytes_and_numbers_are_judged_by_r_squared() {
+    fn images_keep_every_digit_and_numbers_are_judged_by_r_squared() {
         let rows: Vec<String> = (0..10).map(|k| format!("{}{k}.5\n", "0,4,8,16,".repeat(4))).collect();
         let rows = rows.concat();
         let names: Vec<String> = (0..16).map(|k| format!("p{k}")).collect();
@@ -142,7 +140,8 @@ mod tests {
         let more = "shape = [1, 4, 4]\n[task]\nkind = \"regression\"\n[symmetries]\ncandidates = [\"rot90(1,2)\"]\n";
         let found = prepared(&rows, more);
         let Inputs::Images { channels: 1, height: 4, width: 4, values } = found.problem.train.inputs() else { panic!("images") };
-        assert_eq!(values[..4], [0, 64, 128, 255]);
+        let Pixels::Floats(values) = values else { panic!("quarters are no multiples of 1/255") };
+        assert_eq!(values[..4], [0.0, 0.25, 0.5, 1.0]);
         assert!(matches!(found.problem.measure, Measure::RSquared { .. }));
         assert_eq!(found.problem.lattice.shape().sides(), [1, 3, 3]);
     }
