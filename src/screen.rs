@@ -7,8 +7,8 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Cost, Ending, Evidence, HeadResult, Measure, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
-    Verdict,
+    Answer, Cost, Ending, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings,
+    StartResult, Verdict,
 };
 use invar_nn::Head;
 
@@ -125,6 +125,12 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
                 Some(cost) => format!("with {}: {:.1} points", list(record, dropped.with.iter()), cost.points),
                 None => format!("with {} it implies {}", list(record, dropped.with.iter()), list(record, dropped.implies.iter())),
             },
+            verdict if verdict.is_kept() => match answer.taken_back(g) {
+                Some(trial) if trial.cost.points < cost.points => {
+                    format!("on top of the others: {:.1} points", trial.cost.points)
+                }
+                _ => String::new(),
+            },
             _ if abandoned => "given up early".into(),
             _ => String::new(),
         };
@@ -154,6 +160,7 @@ fn glyph(verdict: &Verdict) -> char {
         Verdict::KeptFreely => '■',
         Verdict::Tolerated => '~',
         Verdict::Undecided => '?',
+        Verdict::Refused => '×',
         Verdict::Contradicted => '·',
         Verdict::Dropped(_) => '/',
     }
@@ -197,6 +204,7 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
         ("■ kept freely", '■'),
         ("~ tolerated", '~'),
         ("? undecided, kept", '?'),
+        ("× undecided, not kept", '×'),
         ("/ dropped: not with the others", '/'),
         ("· contradicted", '·'),
     ];
@@ -213,21 +221,23 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
         let wrong = kept.iter().filter(|&g| !truth.contains(g)).count();
         format!("; in truth {lost} that hold were lost, {wrong} that do not hold were kept")
     });
-    let mut text = vec![format!(
-        "{}: {} of {}, {limit}: {}\n  a group of order {}{truth}",
-        strong("kept"),
-        kept.len(),
-        record.names.len(),
-        facts.label,
-        output::order(&facts.order),
-    )];
-    let contradicted = facts.normality.depends.len();
-    if contradicted > 0 && !kept.is_empty() {
-        text.push(match &facts.normality.witness {
-            None => "  normal even if all contradicted symmetries act on the data: invariance is enough (Theorem 2)".into(),
-            Some(witness) => {
-                format!("  normal if no contradicted symmetry acts on the data; not if all {contradicted} do: {witness}")
+    let order =
+        facts.order.as_ref().map_or("no finite group".into(), |order| format!("a group of order {}", output::order(order)));
+    let mut text =
+        vec![
+            format!("{}: {} of {}, {limit}: {}\n  {order}{truth}", strong("kept"), kept.len(), record.names.len(), facts.label,),
+        ];
+    let Normality { depends, normal, witness } = &facts.normality;
+    if !depends.is_empty() && !kept.is_empty() {
+        let others = if depends.len() == 1 { "the other does".into() } else { format!("all {} others do", depends.len()) };
+        text.push(match (normal, witness) {
+            (_, Some(witness)) => {
+                format!("  normal if no symmetry that was not kept acts on the data; not if {others}: {witness}")
             }
+            (Some(_), None) => {
+                "  normal even if all symmetries that were not kept act on the data: invariance is enough (Theorem 2)".into()
+            }
+            (None, None) => "  whether it is normal (Theorem 2) was not found out".into(),
         });
     }
     text.push(tolerances(record, answer));

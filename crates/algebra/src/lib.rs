@@ -61,7 +61,7 @@ pub use lattice::{
 pub use matrix::{RationalMatrix, RealMatrix};
 pub use orbits::Orbits;
 pub use permutation::{Permutation, SignedPermutation};
-pub use reynolds::{Reynolds, left_fixed_space, right_fixed_space};
+pub use reynolds::{Reynolds, invariant_weights, left_fixed_space, right_fixed_space};
 pub use shape::Shape;
 pub use spec::{Candidate, Generator, Kind, Number};
 pub use tolerance::Tolerance;

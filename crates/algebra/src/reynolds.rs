@@ -10,6 +10,7 @@ use crate::linear::{self, Vector};
 use crate::matrix::{RationalMatrix, RealMatrix};
 use crate::numeric::{self, Gap};
 use crate::orbits::Orbits;
+use crate::shape::Shape;
 use crate::tolerance::Tolerance;
 
 /// The operator R = (1/|G|) Σ T over all T in G, found without enumerating G.
@@ -116,6 +117,34 @@ pub fn left_fixed_space(group: &Group) -> Vec<Vector> {
 /// A basis of all x with T x = x for every T. Differs from the left one when the group is not orthogonal.
 pub fn right_fixed_space(group: &Group) -> Vec<Vector> {
     fixed_space(group, Side::Right)
+}
+
+/// A basis of Bt(M) in floating point: all weights on this shape that every group of M leaves alone. Exact before it is rounded,
+/// unless generators are real. The groups are not joined: together they may generate infinitely many elements.
+///
+/// ```
+/// # use invar_algebra::{Shape, Tolerance, candidates, invariant_weights};
+/// let shape: Shape = "3".parse()?;
+/// let swaps = candidates(&shape, ["swap(0;0,1)", "swap(0;1,2)"])?;
+/// assert_eq!(invariant_weights(&shape, &swaps, &Tolerance::default())?, [[1.0, 1.0, 1.0]]);
+/// # Ok::<(), invar_algebra::Error>(())
+/// ```
+pub fn invariant_weights<'a>(
+    shape: &Shape,
+    groups: impl IntoIterator<Item = &'a Group>,
+    tolerance: &Tolerance,
+) -> Result<Vec<Vec<f64>>> {
+    let generators: Vec<&Action> = groups.into_iter().flat_map(Group::generators).collect();
+    let d = shape.len();
+    let rounded = |basis: Vec<Vector>| basis.iter().map(|v| v.iter().map(|x| x.to_f64().value()).collect()).collect();
+    if let Some(orbits) = Orbits::of(d, generators.iter().copied()) {
+        return Ok(rounded(orbit_vectors(&orbits)));
+    }
+    if generators.iter().any(|generator| matches!(generator, Action::Real(_))) {
+        let rows: Vec<Vec<f64>> = generators.into_iter().flat_map(real_left_equations).collect();
+        return Ok(numeric::null_space(&rows, d, tolerance, "the fixed-point equations of what is imposed")?.0);
+    }
+    Ok(rounded(linear::null_space(generators.into_iter().flat_map(left_equations), d)))
 }
 
 #[derive(Clone, Copy)]
@@ -272,6 +301,26 @@ mod tests {
         a.apply_to_weights(&mut x);
         b.apply_to_weights(&mut y);
         assert!(x.iter().zip(&y).all(|(p, q)| (p - q).abs() < 1e-12));
+    }
+
+    #[test]
+    fn weights_are_invariant_to_several_groups_whatever_they_generate() {
+        let shape: Shape = "3".parse().unwrap();
+        let of = |list: &[&str]| {
+            let groups = candidates(&shape, list.iter().copied()).unwrap();
+            invariant_weights(&shape, &groups, &Tolerance::default()).unwrap()
+        };
+        // Two mirrors of a plane at an angle that is no part of a full turn: together infinitely many, and each fixes the third axis.
+        let mirrors = ["generators([[[3/5,4/5,0],[4/5,-3/5,0],[0,0,1]]])", "generators([[-0,1,2]])"];
+        let groups = candidates(&shape, mirrors).unwrap();
+        assert!(Group::join("both", &groups).is_err());
+        assert_eq!(of(&mirrors), [[0.0, 0.0, 1.0]]);
+        // The first of them in decimals: the same two dimensions.
+        let (exact, real) = (of(&mirrors[..1]), of(&["generators([[[0.6,0.8,0.0],[0.8,-0.6,0.0],[0.0,0.0,1.0]]])"]));
+        assert_eq!((exact.len(), real.len()), (2, 2));
+        let fixed = |w: &[f64]| (0.6 * w[0] + 0.8 * w[1] - w[0]).abs() < 1e-12 && (0.8 * w[0] - 0.6 * w[1] - w[1]).abs() < 1e-12;
+        assert!(exact.iter().chain(&real).all(|w| fixed(w)), "{exact:?} {real:?}");
+        assert_eq!(of(&[]).len(), 3);
     }
 
     #[test]

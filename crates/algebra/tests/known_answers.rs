@@ -1,6 +1,6 @@
 //! Lattices whose dimensions are known, from the paper or by hand.
 
-use invar_algebra::{Lattice, Mode, Options, Shape, Subspace, candidates};
+use invar_algebra::{GroupSet, Lattice, Mode, Options, Shape, Subspace, candidates};
 
 fn lattice(shape: &str, groups: &[&str], mode: Mode) -> Lattice {
     let shape: Shape = shape.parse().unwrap();
@@ -177,4 +177,12 @@ fn an_eighth_turn_keeps_nothing_of_the_plane() {
     let l = lattice("2", &[&format!("generators([[[{h:?},-{h:?}],[{h:?},{h:?}]]])")], Mode::Paper);
     assert_eq!(l.groups()[0].order(), 8u32.into());
     expect(&dimensions(&l), &[("", 2)]);
+}
+
+#[test]
+fn where_signs_cancel_everything_every_other_group_is_implied() {
+    let lattice = lattice("3", &["cancel=generators([[-0,-1,2]])", "exchange=swap(0;0,1)"], Mode::Paper);
+    // Weights that keep both signs vanish in the first two places, so that these can be exchanged as well.
+    assert_eq!(lattice.closure(&GroupSet::empty().with(0)).unwrap(), GroupSet::full(2));
+    assert_eq!(lattice.closure(&GroupSet::empty().with(1)).unwrap(), GroupSet::empty().with(1));
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use invar_algebra::{
     Action, Candidate, Certificate, Generator, Group, GroupRecord, GroupSet, IBig, Kind, Lattice, Mode, Number, Options, Orbits,
     Permutation, RBig, Reynolds, Shape, SignedPermutation, SubspaceRecord, Tolerance, VectorRecord, candidates,
+    invariant_weights,
 };
 use proptest::prelude::*;
 
@@ -217,6 +218,13 @@ proptest! {
         for subspace in lattice.subspaces() {
             prop_assert_eq!(&close(subspace.set()), subspace.set(), "only closed sets have subspaces");
         }
+        // By definition: the groups that take nothing away from the weights that are left.
+        let rank = |s: &GroupSet| {
+            let imposed = s.iter().map(|g| &lattice.groups()[g]);
+            invariant_weights(lattice.shape(), imposed, &Tolerance::default()).unwrap().len()
+        };
+        let free: GroupSet = (0..m).filter(|&g| rank(&large.with(g)) == rank(&large)).collect();
+        prop_assert_eq!(close(&large), free, "by rank");
     }
 
     #[test]

@@ -185,9 +185,7 @@ impl Built {
     /// Whether some layer has no weights but zero that are invariant to a set of candidates.
     pub(crate) fn vanishes(&self, set: &GroupSet, problem: &Problem) -> Result<bool> {
         match &self.lattices {
-            Some(lattices) => {
-                lattices.layers().iter().try_fold(false, |any, layer| Ok(any || layer.invariant_basis(set)?.is_empty()))
-            }
+            Some(lattices) => Ok(lattices.vanishes(set)?),
             None => Ok(problem.invariant_basis(set)?.is_empty()),
         }
     }

@@ -1,6 +1,6 @@
 //! A task made concrete: data for the networks, candidate groups with their lattice, and the truth to compare with.
 
-use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, candidates, left_fixed_space};
+use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, Tolerance, candidates, invariant_weights};
 use invar_data::Digest;
 use invar_nn::{Bases, Dataset, Inputs, Model, Pixels, Reynolds, Targets, evaluate};
 use invar_tasks::{Examples, Graphs, Images, Pairs, Sequences, Split, Task, consistency};
@@ -88,11 +88,11 @@ impl Data {
 
     /// Draws the data and builds everything that does not depend on a network. The user's own data are not drawn.
     pub fn problem(&self, seed: u64) -> Result<Problem> {
-        let (groups, symmetry, depends) = match self {
-            Self::Sequences(data) => (data.groups()?, data.symmetry(), data.depends()),
-            Self::Graphs(data) => (data.groups()?, data.symmetry(), data.depends()),
+        let (groups, symmetry) = match self {
+            Self::Sequences(data) => (data.groups()?, data.symmetry()),
+            Self::Graphs(data) => (data.groups()?, data.symmetry()),
             // Filters see patches: that is where weights meet the candidates.
-            Self::Images(data) => (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry(), data.depends()),
+            Self::Images(data) => (candidates(&Shape::new(&PATCH)?, data.candidates())?, data.symmetry()),
             Self::Files(digest) => return Err(not_drawn(digest)),
         };
         let lattice = Lattice::new(groups, &Options::default())?;
@@ -123,7 +123,7 @@ impl Data {
         let bases = Bases::of(&lattice);
         let (symmetry, test, pairs) = (Some(symmetry), Some(test), Some(pairs));
         let measure = Measure::Accuracy;
-        Ok(Problem { lattice, bases, reynolds, symmetry, depends, vocabulary, train, validation, test, pairs, chance, measure })
+        Ok(Problem { lattice, bases, reynolds, symmetry, vocabulary, train, validation, test, pairs, chance, measure })
     }
 }
 
@@ -143,8 +143,6 @@ pub struct Problem {
     pub reynolds: Reynolds,
     /// The true symmetry of the target, where it is known.
     pub symmetry: Option<GroupSet>,
-    /// The groups that act on the training data and on the label.
-    pub depends: GroupSet,
     /// Number of tokens including 0; none for arrays.
     pub vocabulary: Option<usize>,
     /// Economically sampled.
@@ -192,12 +190,8 @@ impl Problem {
 
     /// A basis of Bt(M): all weights invariant to every group of the set.
     pub fn invariant_basis(&self, set: &GroupSet) -> Result<Vec<Vec<f64>>> {
-        let dim = self.bases.dim;
-        if set.is_empty() {
-            return Ok((0..dim).map(|k| (0..dim).map(|i| f64::from(u8::from(i == k))).collect()).collect());
-        }
-        let join = Group::join("imposed", set.iter().map(|group| &self.groups()[group]))?;
-        Ok(left_fixed_space(&join).iter().map(|v| v.iter().map(|x| x.to_f64().value()).collect()).collect())
+        let imposed = set.iter().map(|group| &self.groups()[group]);
+        Ok(invariant_weights(self.lattice.shape(), imposed, &Tolerance::default())?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The lattices of a network's CG layers: which candidate acts where, and what is asked of all layers together.
 
-use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, left_fixed_space};
+use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, Tolerance, invariant_weights};
 
 use crate::bases::{Bases, Block, Reynolds};
 use crate::cg_weights::span;
@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The candidates that act on the weights of one CG layer.
 #[derive(Debug, Clone)]
 pub struct LayerLattice {
-    dim: usize,
+    shape: Shape,
     candidates: Vec<usize>,
     groups: Vec<Group>,
     bases: Bases,
@@ -33,7 +33,7 @@ impl LayerLattice {
             let lattice = Lattice::new(groups.clone(), &Options::default())?;
             (Bases::of(&lattice), Reynolds::of(&groups)?)
         };
-        Ok(Self { dim, candidates, groups, bases, reynolds })
+        Ok(Self { shape: shape.clone(), candidates, groups, bases, reynolds })
     }
 
     /// Which candidates act here, by their number in the list of all.
@@ -53,20 +53,16 @@ impl LayerLattice {
 
     /// A basis of Bt(M): all weights of this layer that are invariant to those candidates of the set which act here.
     pub fn invariant_basis(&self, set: &GroupSet) -> Result<Vec<Vec<f64>>> {
-        let acting: Vec<&Group> =
-            self.candidates.iter().zip(&self.groups).filter(|(c, _)| set.contains(**c)).map(|(_, g)| g).collect();
-        if acting.is_empty() {
-            return Ok(units(self.dim));
-        }
-        let join = Group::join("imposed", acting)?;
-        Ok(left_fixed_space(&join).iter().map(|v| v.iter().map(|x| x.to_f64().value()).collect()).collect())
+        let acting = self.candidates.iter().zip(&self.groups).filter(|(candidate, _)| set.contains(**candidate));
+        Ok(invariant_weights(&self.shape, acting.map(|(_, group)| group), &Tolerance::default())?)
     }
 
     /// The orthogonal projector onto Bt(M), row-major.
     pub fn projector(&self, set: &GroupSet) -> Result<Vec<f64>> {
-        let mut projector = vec![0.0; self.dim * self.dim];
-        for v in span(&self.invariant_basis(set)?, self.dim)? {
-            for (row, a) in projector.chunks_mut(self.dim).zip(&v) {
+        let dim = self.shape.len();
+        let mut projector = vec![0.0; dim * dim];
+        for v in span(&self.invariant_basis(set)?, dim)? {
+            for (row, a) in projector.chunks_mut(dim).zip(&v) {
                 row.iter_mut().zip(&v).for_each(|(p, b)| *p += a * b);
             }
         }
@@ -151,6 +147,11 @@ impl Lattices {
             }
         }
         Ok(closed)
+    }
+
+    /// Whether some layer has no weights but zero that are invariant to M = `set`.
+    pub fn vanishes(&self, set: &GroupSet) -> Result<bool> {
+        self.layers.iter().try_fold(false, |any, layer| Ok(any || layer.invariant_basis(set)?.is_empty()))
     }
 
     /// The network with the weights of every layer projected exactly onto Bt(M), M = `set`.

@@ -126,9 +126,11 @@ impl Component {
         match (space, &self.demands) {
             (Fixed::Orbits(orbits), Demands::Agreements(list)) => list[group].iter().all(|&(a, b, reversed)| {
                 let (a, b) = (a as usize, b as usize);
-                let orbit = orbits.orbit(a);
+                let (of_a, of_b) = (orbits.orbit(a), orbits.orbit(b));
+                // Where signs cancel every vector vanishes, and nothing equals nothing.
+                let vanish = orbits.is_cancelled(of_a) && orbits.is_cancelled(of_b);
                 let agree = orbits.is_reversed(a) == orbits.is_reversed(b);
-                orbit == orbits.orbit(b) && (orbits.is_cancelled(orbit) || agree != reversed)
+                vanish || (of_a == of_b && agree != reversed)
             }),
             (Fixed::Span(basis), Demands::Equations(list)) => {
                 list[group].iter().all(|row| basis.iter().all(|v| linear::dot(row, v).is_zero()))

@@ -20,16 +20,11 @@ pub(super) struct Maker<'a> {
 impl Maker<'_> {
     /// The verdicts of a fit of the grid.
     pub(super) fn members_of_grid(&self, exact: &Exact) -> Vec<Member> {
-        let tolerance = self.loaded.project.tolerance();
         let member = |group: usize| {
             let name = self.loaded.groups[group].name().to_string();
             let (kept, cost) = (exact.kept.contains(group), exact.on_top[group]);
-            let verdict = match cost {
-                _ if kept => "kept",
-                Some(cost) if cost.points > tolerance => "contradicted",
-                Some(_) => "given up",
-                None => "contradicted",
-            };
+            // The penalty tells what the weights gave up, not that the data contradict it: nothing was trained with it imposed.
+            let verdict = if kept { "kept" } else { "given up" };
             Member { name, kept, verdict: verdict.into(), cost: cost.map(|cost| cost.points) }
         };
         (0..self.loaded.groups.len()).map(member).collect()

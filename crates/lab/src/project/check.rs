@@ -2,6 +2,7 @@
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, warnings};
 use invar_data::{Summary, shared};
+use invar_nn::{ImageGroups, LiftConfig};
 use serde::Serialize;
 
 use super::file::Validation;
@@ -219,8 +220,9 @@ fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Findi
 fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
     let groups = &loaded.groups;
     let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = if loaded.architecture == Architecture::Lift {
-        // Its head has one value for each element of the group: what is invariant there is invariant to subgroups alone.
-        Box::new(|k| Ok((0..groups.len()).filter(|&other| groups[other].is_subgroup_of(&groups[k])).collect()))
+        let acting = ImageGroups::new(&loaded.weight_groups()?)?;
+        let weights = LiftConfig { channels: acting.channels(), ..LiftConfig::new(1) }.lattices(&acting)?;
+        Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
     } else {
         let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
         Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))

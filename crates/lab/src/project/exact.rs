@@ -50,8 +50,12 @@ impl Exact {
             if kept.contains(group) {
                 return Ok(None);
             }
+            let set = kept.with(group);
             // Where signs cancel everything no weights are left to project onto.
-            let Ok(imposed) = lattices.snap(network.clone(), &kept.with(group)) else { return Ok(None) };
+            if lattices.vanishes(&set)? {
+                return Ok(None);
+            }
+            let imposed = lattices.snap(network.clone(), &set)?;
             Ok(Some(Cost::between(&found, &scores(&imposed)?)))
         };
         let on_top = (0..nearly.len()).map(on_top).collect::<Result<_>>()?;

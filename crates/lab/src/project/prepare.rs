@@ -51,7 +51,6 @@ impl Loaded {
             reynolds: Reynolds::of(lattice.groups())?,
             lattice,
             symmetry: None,
-            depends: invar_algebra::GroupSet::empty(),
             vocabulary: None,
             chance: chance(&self.train, self.test.as_ref().unwrap_or(&self.validation)),
             train,

@@ -109,8 +109,8 @@ pub struct Symmetry {
 pub struct KeptGroupFacts {
     /// Number of elements, in decimal digits; none when it is not finite.
     pub order: Option<String>,
-    /// Whether it is normal in the group that it and all candidates that were not kept generate.
-    pub normal: bool,
+    /// Whether it is normal in the group that it and all candidates that were not kept generate; none when it is not finite.
+    pub normal: Option<bool>,
     /// If not: what leads out of it, in words.
     pub witness: Option<String>,
 }

@@ -16,7 +16,7 @@ use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, ScreenRecord, Verdict};
+use crate::screen::{Answer, Cost, HeadResult, Normality, ScreenRecord, Verdict};
 
 /// What a learner decided.
 struct Decided {
@@ -130,7 +130,7 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         verdict: member.verdict.clone(),
         cost: Some(record.evidence[group].cost),
         violation: None,
-        note: dropped(&record, &answer.verdicts[group]),
+        note: note(&record, answer, group),
     };
     Ok(Decided {
         symmetries: members.enumerate().map(symmetry).collect(),
@@ -173,15 +173,21 @@ fn together(record: &ScreenRecord, answer: &Answer) -> Option<Cost> {
     tried.map(|trial| trial.cost).min_by(|a, b| a.points.total_cmp(&b.points))
 }
 
-/// Why a candidate that fits alone was not kept.
-fn dropped(record: &ScreenRecord, verdict: &Verdict) -> String {
-    let Verdict::Dropped(dropped) = verdict else {
-        return "cost of imposing it alone, against the network with nothing imposed".into();
-    };
+/// What a cost is the cost of, and what else decided about a candidate.
+fn note(record: &ScreenRecord, answer: &Answer, group: usize) -> String {
     let names = |set: &GroupSet| set.iter().map(|group| record.names[group].as_str()).collect::<Vec<_>>().join(", ");
-    match dropped.cost {
-        Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
-        None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
+    let alone = "cost of imposing it alone, against the network with nothing imposed";
+    match &answer.verdicts[group] {
+        Verdict::Dropped(dropped) => match dropped.cost {
+            Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
+            None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
+        },
+        verdict => match answer.taken_back(group).filter(|_| verdict.is_kept()) {
+            Some(trial) if trial.cost.points < record.evidence[group].cost.points => {
+                format!("{alone}; on top of the others it costs {:.1} points", trial.cost.points)
+            }
+            _ => alone.into(),
+        },
     }
 }
 
@@ -248,19 +254,8 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
 }
 
 fn group(groups: &[Group], kept: &GroupSet) -> KeptGroupFacts {
-    let nothing = KeptGroupFacts { order: Some("1".into()), normal: true, witness: None };
-    if kept.is_empty() {
-        return nothing;
-    }
-    let Ok(joined) = Group::join("kept", kept.iter().map(|group| &groups[group])) else {
-        return KeptGroupFacts { order: None, ..nothing };
-    };
-    // In the worst case everything that was not kept acts on the data. Together they may be no finite group.
-    let others = (0..groups.len()).filter(|&group| !kept.contains(group)).map(|group| &groups[group]);
-    let witness = joined
-        .witness_against_normality(others)
-        .map(|witness| format!("{} moves \"{}\" out of it", witness.of, joined.describe(&witness.h)));
-    KeptGroupFacts { order: Some(joined.order().to_string()), normal: witness.is_none(), witness }
+    let (order, Normality { normal, witness, .. }) = Normality::of(groups, kept);
+    KeptGroupFacts { order, normal, witness }
 }
 
 /// Consistency under what is kept, on validation examples.

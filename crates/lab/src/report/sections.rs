@@ -133,6 +133,7 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     if run.kept().count() > 0 {
         let order = group.order.as_deref().map_or("no finite group".into(), |order| format!("a group of order {order}"));
         let normal = match &group.witness {
+            None if group.normal.is_none() => "Whether it is normal (Theorem 2) was not found out.".into(),
             None => {
                 "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2)."
                     .into()

@@ -63,7 +63,11 @@ fn run() -> Run {
         exact_cost: Some(Cost { points: 0.0, interval: [-1.0, 1.0], p: 1.0, discordant: None }),
         kept_cost: Some(cost),
         detectable: None,
-        group: KeptGroupFacts { order: Some("2".into()), normal: false, witness: Some("turn moves \"x\" out of it".into()) },
+        group: KeptGroupFacts {
+            order: Some("2".into()),
+            normal: Some(false),
+            witness: Some("turn moves \"x\" out of it".into()),
+        },
         fits: vec![
             FitLine {
                 name: "lambda 0".into(),

@@ -1,7 +1,7 @@
 //! Appendix A: a network that is invariant to G_I by construction, and still fails on counterfactual data.
 
 use burn::tensor::Device;
-use invar_algebra::{Group, left_fixed_space};
+use invar_algebra::{Tolerance, invariant_weights};
 use invar_nn::baselines::PlainConfig;
 use invar_nn::{
     Dataset, Extras, Init, Inputs, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate, train,
@@ -64,9 +64,8 @@ fn share(answers: &[(usize, bool)], place: usize, angles: usize) -> f64 {
 /// One fit: (class, answered right) for the training environment (validation included) and for the other.
 fn fit(task: &Figures, seed: u64) -> Result<[Vec<(usize, bool)>; 2]> {
     let groups = task.groups()?;
-    let invariant = Group::join("irrelevant", task.symmetry().iter().map(|group| &groups[group]))?;
-    let basis: Vec<Vec<f64>> =
-        left_fixed_space(&invariant).iter().map(|v| v.iter().map(|x| x.to_f64().value()).collect()).collect();
+    let (symmetry, shape) = (task.symmetry(), groups[0].shape());
+    let basis = invariant_weights(shape, symmetry.iter().map(|group| &groups[group]), &Tolerance::default())?;
     let seen = |examples: &Examples<f32>| project(examples, &basis, task.classes());
     let Split { train: training, validation, test } = task.generate(seed)?;
     let (training, validation, test) = (seen(&training)?, seen(&validation)?, seen(&test)?);

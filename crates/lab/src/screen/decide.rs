@@ -49,12 +49,15 @@ pub struct Screen<'a, F: Fitter> {
     evidence: Vec<Evidence>,
     trials: Vec<Trial>,
     courses: HashMap<Key, Arc<Course<F::Model>>>,
-    /// Refits from other weights that some rule accepts.
+    /// Refits from free weights that some rule accepts.
     accepted: HashMap<GroupSet, Vec<Arc<Course<F::Model>>>>,
     closures: HashMap<GroupSet, GroupSet>,
-    /// What came of trying the rejected candidates on top of a constraint.
-    retests: HashMap<GroupSet, Vec<Trial>>,
+    /// What came of trying the rejected candidates on top of a constraint, from one of its fresh starts.
+    retests: HashMap<(GroupSet, Start), Vec<Tried<F::Model>>>,
 }
+
+/// A trial, and the model that it made.
+type Tried<M> = (Trial, Arc<Course<M>>);
 
 impl<'a, F: Fitter> Screen<'a, F> {
     /// Steps 1 and 2. Every fitter must have the same candidates; the last one decides about them.
@@ -168,19 +171,30 @@ impl<'a, F: Fitter> Screen<'a, F> {
         self.trials.iter().filter(move |trial| trial.imposed == *set)
     }
 
+    /// The same, from these starts alone.
+    fn trials_from(&self, set: &GroupSet, starts: &[Start]) -> impl Iterator<Item = &Trial> {
+        self.trials_of(set).filter(move |trial| starts.contains(&trial.start))
+    }
+
     /// Brief refits from the k-th free fit, of those sets that were not tried from there.
     fn try_from_free(&mut self, sets: &[GroupSet], k: usize) -> Result<()> {
-        let course = self.free[k].clone();
-        self.try_from(&course, Start::Free(k), sets).map(|_| ())
+        let (course, start) = (self.free[k].clone(), Start::Free(k));
+        let unknown = |set: &&GroupSet| self.trials_from(set, &[start]).next().is_none();
+        let unknown: Vec<GroupSet> = sets.iter().filter(unknown).cloned().collect();
+        for (trial, course) in self.try_from(&course, start, &unknown)? {
+            if self.rules.iter().any(|rule| rule.accepts(&trial.cost, self.run.alpha)) {
+                self.accepted.entry(trial.imposed).or_default().push(course);
+            }
+        }
+        Ok(())
     }
 
     /// Brief refits from the full fit of a course; its own refit is the control.
-    fn try_from(&mut self, course: &Course<F::Model>, start: Start, sets: &[GroupSet]) -> Result<Vec<Trial>> {
+    fn try_from(&mut self, course: &Course<F::Model>, start: Start, sets: &[GroupSet]) -> Result<Vec<Tried<F::Model>>> {
         let fitter = &self.fitters[self.richest()];
         let mut wanted: Vec<&GroupSet> = Vec::new();
         for set in sets {
-            let known = start != Start::Chosen && self.trials_of(set).any(|trial| trial.start == start);
-            if !known && !wanted.contains(&set) {
+            if !wanted.contains(&set) {
                 wanted.push(set);
             }
         }
@@ -191,14 +205,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
             fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
         })?;
         let trials: Vec<Trial> = wanted.iter().zip(&fits).map(|(set, fit)| self.trial(set, start, fit)).collect();
-        for (trial, last) in trials.iter().zip(fits) {
-            if self.rules.iter().any(|rule| rule.accepts(&trial.cost, self.run.alpha)) {
-                let course = Arc::new(Course { first: course.first.clone(), last });
-                self.accepted.entry(trial.imposed.clone()).or_default().push(course);
-            }
-        }
         self.trials.extend(trials.iter().cloned());
-        Ok(trials)
+        let made = fits.into_iter().map(|last| Arc::new(Course { start, first: course.first.clone(), last }));
+        Ok(trials.into_iter().zip(made).collect())
     }
 
     fn trial(&self, set: &GroupSet, start: Start, fit: &Fitted<F::Model>) -> Trial {
@@ -207,10 +216,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
         Trial { imposed: set.clone(), start, epochs: fit.epochs, ending: fit.ending, score, loss, cost }
     }
 
-    /// What a fit costs against the reference. One whose loss left the numbers answers nothing, however little the reference does.
+    /// What a fit costs against the reference.
     fn cost(&self, fit: &Fitted<F::Model>) -> Cost {
-        let cost = Cost::between(self.reference(), &fit.scores);
-        if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
+        cost(self.reference(), fit)
     }
 
     /// Runs jobs in parallel; results come in the order of the jobs.
@@ -235,7 +243,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             let request = |begin, effort| Request { imposed: set, begin, effort, watch: None };
             let first = Arc::new(model.fit(&request(Begin::Fresh(start), Effort::Full))?);
             let last = model.fit(&request(Begin::From(&first.model), Effort::Brief))?;
-            Ok(Course { first, last })
+            Ok(Course { start: Start::Fresh(start), first, last })
         })?;
         for (start, course) in missing.into_iter().zip(made) {
             self.courses.insert(key(start), Arc::new(course));
@@ -245,25 +253,38 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// The refits of a constraint by one fitter, the start picked by validation loss. With `hopeless`, one start that is this
     /// far gone is enough.
-    pub fn refits(&mut self, fitter: usize, set: &GroupSet, hopeless: impl Fn(&Scores) -> bool) -> Result<Refits<F::Model>> {
+    pub fn refits(
+        &mut self,
+        fitter: usize,
+        set: &GroupSet,
+        hopeless: impl Fn(&Fitted<F::Model>) -> bool,
+    ) -> Result<Refits<F::Model>> {
         let first = self.courses_of(fitter, set, &[0])?;
-        let starts: Vec<usize> = if hopeless(&first[0].last.scores) { vec![0] } else { (0..self.run.starts).collect() };
+        let starts: Vec<usize> = if hopeless(&first[0].last) { vec![0] } else { (0..self.run.starts).collect() };
         let courses = self.courses_of(fitter, set, &starts)?;
-        let best = best_of(&courses, 0);
+        let best = best_of(&courses, 0..courses.len()).unwrap_or(0);
         Ok(Refits { courses, best, cost: None })
     }
 
-    /// Fresh starts can all end worse than the fit that spoke for a constraint, and than the rule allows. Then such fits count.
-    fn within(&self, rule: Rule, kept: &GroupSet, refits: Refits<F::Model>) -> Refits<F::Model> {
+    /// Of fresh starts those count that are as good as the rule asks. All can end worse than the fit that spoke for a constraint:
+    /// then such fits, from free weights or on top of a smaller constraint, count.
+    fn within(
+        &self,
+        rule: Rule,
+        kept: &GroupSet,
+        refits: Refits<F::Model>,
+        on_top: &[Arc<Course<F::Model>>],
+    ) -> Refits<F::Model> {
         let accepts = |course: &Arc<Course<F::Model>>| rule.accepts(&self.cost(&course.last), self.run.alpha);
-        let spoke: Vec<_> = self.accepted.get(kept).into_iter().flatten().filter(|course| accepts(course)).cloned().collect();
-        if spoke.is_empty() || accepts(&refits.courses[refits.best]) {
-            return refits;
+        let Refits { mut courses, best, cost } = refits;
+        let fresh = courses.len();
+        if let Some(best) = best_of(&courses, (0..fresh).filter(|&k| accepts(&courses[k]))) {
+            return Refits { courses, best, cost };
         }
-        let fresh = refits.courses.len();
-        let courses: Vec<_> = refits.courses.into_iter().chain(spoke).collect();
-        let best = best_of(&courses, fresh);
-        Refits { courses, best, ..refits }
+        let spoke = self.accepted.get(kept).into_iter().flatten().chain(on_top);
+        courses.extend(spoke.filter(|course| accepts(course)).cloned());
+        let best = best_of(&courses, fresh..courses.len()).unwrap_or(best);
+        Refits { courses, best, cost }
     }
 
     /// Steps 3 to 5 under one rule.
@@ -271,21 +292,24 @@ impl<'a, F: Fitter> Screen<'a, F> {
         self.announce(Stage::Joint, 0, 2);
         let choice = self.choose(rule)?;
         let mut kept = choice.kept.clone();
-        let mut retests = Vec::new();
+        let (mut retests, mut taken, mut on_top) = (Vec::new(), Vec::new(), Vec::new());
         let refits = loop {
             self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
             let refits = self.refits(self.richest(), &kept, |_| false)?;
-            let refits = self.within(rule, &kept, refits);
+            let refits = self.within(rule, &kept, refits, &on_top);
             let found = self.retest(&kept, &refits)?;
-            retests.extend(found.iter().cloned());
-            let fits = found.into_iter().filter(|trial| rule.accepts(&trial.cost, self.run.alpha));
-            let Some(more) = fits.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)) else { break refits };
+            retests.extend(found.iter().map(|(trial, _)| trial.clone()));
+            let fits = found.into_iter().filter(|(trial, _)| rule.accepts(&trial.cost, self.run.alpha));
+            let Some((more, course)) = fits.min_by(|(a, _), (b, _)| a.cost.points.total_cmp(&b.cost.points)) else {
+                break refits;
+            };
             // What fits on top of everything else fits alone: the rejection was an accident of the starts.
             kept.clone_from(&more.imposed);
-            overturn(&mut self.evidence, &more);
+            taken.push(more);
+            on_top = vec![course];
         };
         let (refits, preferred) = self.simplest(rule, &kept, refits)?;
-        let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice)).collect();
+        let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice, &taken)).collect();
         let by_tolerance = self.thresholds()?;
         Ok(Decision { rule, kept, verdicts, retests, refits, preferred, by_tolerance })
     }
@@ -302,39 +326,48 @@ impl<'a, F: Fitter> Screen<'a, F> {
         Ok(choice?.expect("every joint cost is found by a fit"))
     }
 
-    /// The cost of a constraint: from either free fit, and if everything hangs on it from fresh weights before it is refused.
+    /// The cost of a constraint: from either free fit, and if everything hangs on it from fresh weights before it is refused. What
+    /// another rule has tried besides does not count: an answer is the same whatever else was asked.
     fn joint(&mut self, set: &GroupSet, stake: Stake, rule: Rule) -> Result<Cost> {
-        let alpha = self.run.alpha;
+        let (alpha, mut starts) = (self.run.alpha, Vec::new());
         for k in 0..FREE_STARTS {
             self.try_from_free(std::slice::from_ref(set), k)?;
-            if let Some(trial) = self.trials_of(set).find(|trial| rule.accepts(&trial.cost, alpha)) {
+            starts.push(Start::Free(k));
+            if let Some(trial) = self.trials_from(set, &starts).find(|trial| rule.accepts(&trial.cost, alpha)) {
                 return Ok(trial.cost);
             }
         }
-        if stake == Stake::All && !self.trials_of(set).any(|trial| trial.start == Start::Fresh(0)) {
-            let course = self.courses_of(self.richest(), set, &[0])?.remove(0);
-            let trial = self.trial(set, Start::Fresh(0), &course.last);
-            self.trials.push(trial);
+        if stake == Stake::All {
+            let fresh = Start::Fresh(0);
+            if self.trials_from(set, &[fresh]).next().is_none() {
+                let course = self.courses_of(self.richest(), set, &[0])?.remove(0);
+                let trial = self.trial(set, fresh, &course.last);
+                self.trials.push(trial);
+            }
+            starts.push(fresh);
         }
-        let trials: Vec<Trial> = self.trials_of(set).cloned().collect();
+        let trials: Vec<Trial> = self.trials_from(set, &starts).cloned().collect();
         Ok(Evidence::best(&trials).cost)
     }
 
-    /// Step 5: each rejected candidate on top of the chosen model.
-    fn retest(&mut self, kept: &GroupSet, refits: &Refits<F::Model>) -> Result<Vec<Trial>> {
+    /// Step 5: each rejected candidate on top of the chosen model, from the weights that its last refit began with.
+    fn retest(&mut self, kept: &GroupSet, refits: &Refits<F::Model>) -> Result<Vec<Tried<F::Model>>> {
         if *kept == self.closure(&GroupSet::empty())? {
             // On top of nothing that is what step 2 was.
             return Ok(Vec::new());
         }
-        if let Some(known) = self.retests.get(kept) {
+        let course = refits.courses[refits.best].clone();
+        let key = (kept.clone(), course.start);
+        if let Some(known) = self.retests.get(&key) {
             return Ok(known.clone());
         }
         let rejected: Vec<usize> = (0..self.evidence.len()).filter(|&g| !kept.contains(g)).collect();
         let sets = rejected.into_iter().map(|g| self.closure(&kept.with(g))).collect::<Result<Vec<_>>>()?;
         self.announce(Stage::Retest, 0, sets.len());
-        let course = refits.courses[refits.best].clone();
         let found = self.try_from(&course, Start::Chosen, &sets)?;
-        self.retests.insert(kept.clone(), found.clone());
+        if matches!(course.start, Start::Fresh(_)) {
+            self.retests.insert(key, found.clone());
+        }
         Ok(found)
     }
 
@@ -343,9 +376,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let (alpha, reference) = (self.run.alpha, richest.picked().scores.clone());
         let mut all = Vec::new();
         for simpler in 0..self.richest() {
-            let hopeless = |scores: &Scores| Cost::between(&reference, scores).points > rule.tolerance + HOPELESS;
+            let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
             let refits = self.refits(simpler, kept, hopeless)?;
-            let cost = Cost::between(&reference, &refits.picked().scores);
+            let cost = cost(&reference, refits.picked());
             all.push(Refits { cost: Some(cost), ..refits });
         }
         all.push(richest);
@@ -355,16 +388,18 @@ impl<'a, F: Fitter> Screen<'a, F> {
         Ok((all, preferred))
     }
 
-    fn verdict(&self, evidence: &Evidence, rule: Rule, kept: &GroupSet, choice: &Choice) -> Verdict {
-        let finding = rule.finding(&evidence.cost, evidence.adjusted, self.run.alpha);
+    /// What is decided about one candidate; `taken` are trials on top of a chosen model that brought rejected ones back.
+    fn verdict(&self, evidence: &Evidence, rule: Rule, kept: &GroupSet, choice: &Choice, taken: &[Trial]) -> Verdict {
+        let Single { cost, adjusted, .. } = overturned(evidence, taken);
         if kept.contains(evidence.group) {
-            return match finding {
+            return match rule.finding(&cost, adjusted, self.run.alpha) {
                 Finding::Free => Verdict::KeptFreely,
                 Finding::Tolerable => Verdict::Tolerated,
                 Finding::Undecided | Finding::Contradicted => Verdict::Undecided,
             };
         }
         match choice.dropped.iter().find(|dropped| dropped.group == evidence.group) {
+            Some(_) if !rule.accepts(&evidence.single().alone(), self.run.alpha) => Verdict::Refused,
             Some(dropped) => Verdict::Dropped(dropped.clone()),
             None => Verdict::Contradicted,
         }
@@ -389,19 +424,27 @@ impl<'a, F: Fitter> Screen<'a, F> {
     }
 }
 
-/// The course from place `from` on with the smallest validation loss.
-fn best_of<M>(courses: &[Arc<Course<M>>], from: usize) -> usize {
+/// Of these courses the one with the smallest validation loss.
+fn best_of<M>(courses: &[Arc<Course<M>>], among: impl Iterator<Item = usize>) -> Option<usize> {
     let loss = |k: &usize| courses[*k].last.scores.loss;
-    (from..courses.len()).min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap_or(0)
+    among.min_by(|a, b| loss(a).total_cmp(&loss(b)))
 }
 
-/// A trial that was accepted on top of everything else speaks for every candidate in it.
-fn overturn(evidence: &mut [Evidence], trial: &Trial) {
-    for one in evidence.iter_mut().filter(|one| trial.imposed.contains(one.group) && one.cost.points > trial.cost.points) {
-        one.trials.push(trial.clone());
-        one.cost = trial.cost;
-        one.adjusted = one.adjusted.max(trial.cost.p);
-    }
+/// What a fit costs against another. One whose loss left the numbers answers nothing, however little the other does.
+fn cost<M>(reference: &Scores, fit: &Fitted<M>) -> Cost {
+    let cost = Cost::between(reference, &fit.scores);
+    if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
+}
+
+/// What a candidate costs, all told: a trial that was accepted on top of everything else speaks for every candidate in it.
+fn overturned(evidence: &Evidence, taken: &[Trial]) -> Single {
+    taken.iter().filter(|trial| trial.imposed.contains(evidence.group)).fold(evidence.single(), |single, trial| {
+        if trial.cost.points < single.cost.points {
+            Single { cost: trial.cost, adjusted: single.adjusted.max(trial.cost.p), ..single }
+        } else {
+            single
+        }
+    })
 }
 
 fn close<F: Fitter>(fitter: &F, known: &mut HashMap<GroupSet, GroupSet>, set: &GroupSet) -> Result<GroupSet> {

@@ -188,6 +188,89 @@ fn what_fits_on_top_of_the_chosen_model_is_taken_back() {
 }
 
 #[test]
+fn an_answer_does_not_depend_on_the_rules_before_it() {
+    let lattice = swaps(4);
+    // From free weights (1,2) costs four points and (0,1) everything; on top of a model that has a symmetry, nothing does.
+    let stuck = |model: &Model| match &model.parent {
+        Some(parent) if !parent.is_empty() => 0.5,
+        None if !model.imposed.is_empty() => 0.5,
+        _ if (0..3).any(|g| model.imposed.contains(g)) => 70.0,
+        _ if model.imposed.contains(3) => 4.5,
+        _ => 0.5,
+    };
+    let told = |decision: Decision<Model>| (decision.kept, decision.verdicts, decision.retests, decision.refits[0].best);
+    let strict = told(decide(&[MadeUp::new(&lattice, &stuck)], 1));
+    let fitters = [MadeUp::new(&lattice, &stuck)];
+    let mut screen = Screen::new(&fitters, &RULES, run(1)).unwrap();
+    let before = screen.evidence().to_vec();
+    let first = screen.decide(RULES[0]).unwrap();
+    assert_eq!(first.kept, GroupSet::full(6), "all is taken back");
+    assert_eq!(first.verdicts[0], Verdict::KeptFreely);
+    assert_eq!(screen.evidence(), before, "what a candidate costs alone stays what it was");
+    assert_eq!(told(screen.decide(RULES[1]).unwrap()), strict);
+}
+
+#[test]
+fn what_does_not_fit_alone_is_not_called_dropped() {
+    let lattice = swaps(4);
+    // (2,3) costs 5.5 points, which may well be 5; nothing else fits.
+    let dear = |model: &Model| {
+        let alone = [(set(&[]), 0.0), (set(&[5]), 5.5)];
+        alone.iter().find(|(set, _)| *set == model.imposed).map_or(60.0, |(_, points)| *points)
+    };
+    let decision = decide(&[MadeUp::new(&lattice, &dear)], 0);
+    assert!(decision.kept.is_empty());
+    assert_eq!(decision.verdicts[5], Verdict::Refused);
+    assert!(!decision.verdicts[5].is_kept());
+}
+
+#[test]
+fn a_fresh_start_that_meets_the_rule_goes_before_one_that_does_not() {
+    let lattice = swaps(4);
+    // The second start has the smaller loss and more wrong answers than the rule allows.
+    let wrong = |model: &Model| match (model.imposed.len(), model.start, &model.parent) {
+        (3, 1, Some(parent)) if parent.len() == 3 => 6.0,
+        _ => all_but_first(model),
+    };
+    let confident = Confident { fits: MadeUp::new(&lattice, &wrong) };
+    let decision = Screen::new(&[confident], &RULES[..1], run(1)).unwrap().decide(RULES[0]).unwrap();
+    let refits = &decision.refits[0];
+    assert_eq!((decision.kept, refits.courses.len(), refits.best), (set(&[3, 4, 5]), 3, 0));
+}
+
+/// Made-up fits whose loss falls as their wrong answers grow.
+struct Confident<'a> {
+    fits: MadeUp<'a>,
+}
+
+impl Fitter for Confident<'_> {
+    type Model = Model;
+
+    fn candidates(&self) -> usize {
+        self.fits.candidates()
+    }
+
+    fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
+        self.fits.closure(set)
+    }
+
+    fn fit(&self, request: &Request<'_, Model>) -> Result<Fitted<Model>> {
+        let mut fitted = self.fits.fit(request)?;
+        fitted.scores.loss = -fitted.scores.loss;
+        Ok(fitted)
+    }
+}
+
+#[test]
+fn a_simpler_model_that_diverged_is_not_preferred() {
+    let lattice = swaps(4);
+    // Nothing is learned at all: a model that answers nothing is no worse.
+    let (lost, poor) = (|_: &Model| 100.0, |_: &Model| 99.9);
+    let fitters = [MadeUp::new(&lattice, &lost), MadeUp::new(&lattice, &poor)];
+    assert_eq!(decide(&fitters, 0).preferred, 1);
+}
+
+#[test]
 fn the_simplest_model_wins_unless_it_is_significantly_worse() {
     let lattice = swaps(4);
     for (worse, preferred, courses) in [(0.0, 0, 3), (0.4, 0, 3), (1.0, 1, 3), (40.0, 1, 1)] {

@@ -8,12 +8,14 @@ use super::choose::Threshold;
 use super::evidence::Cost;
 use super::fitter::Fitted;
 use super::rule::Rule;
-use super::trial::{Trial, Verdict};
+use super::trial::{Start, Trial, Verdict};
 use crate::queue::Stop;
 
 /// A fit from fresh weights, and its short refit: the course that every model goes through that is compared with another.
 #[derive(Debug)]
 pub struct Course<M> {
+    /// What it began with.
+    pub start: Start,
     /// After the full fit; several refits can begin with the same one.
     pub first: Arc<Fitted<M>>,
     /// After the refit as well.
@@ -25,7 +27,7 @@ pub struct Course<M> {
 pub struct Refits<M> {
     /// One per start; last, where no fresh start does, those that meet the rule from other weights.
     pub courses: Vec<Arc<Course<M>>>,
-    /// The start with the smallest validation loss.
+    /// The one with the smallest validation loss among those that meet the rule, or else among fresh starts.
     pub best: usize,
     /// Cost against the richest type of model; absent for that one.
     pub cost: Option<Cost>,

@@ -147,9 +147,12 @@ pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
         let lost = (1..=examples).find(|&lost| mcnemar(lost, 0) < level).unwrap_or(examples);
         return 100.0 * lost as f64 / examples.max(1) as f64;
     }
-    let mut errors: Vec<f64> = costs.iter().map(|cost| (cost.interval[1] - cost.interval[0]) / (2.0 * normal(0.975))).collect();
+    // A fit that diverged has no spread to tell from.
+    let spread = |cost: &Cost| (cost.interval[1] - cost.interval[0]) / (2.0 * normal(0.975));
+    let mut errors: Vec<f64> = costs.iter().map(spread).filter(|&error| error > 0.0).collect();
     errors.sort_by(f64::total_cmp);
-    normal(1.0 - level) * errors[errors.len() / 2]
+    // Where every fit diverged, any cost below everything goes unseen.
+    errors.get(errors.len() / 2).map_or(100.0, |error| normal(1.0 - level) * error)
 }
 
 #[cfg(test)]
@@ -222,5 +225,8 @@ mod tests {
         // A standard error of 0.1 points, one candidate: 1.645 of them.
         let share = Cost { points: 0.0, interval: [-0.196, 0.196], p: 0.5, discordant: None };
         assert!((detectable(&[share], 1600, 0.05) - 0.1645).abs() < 1e-3);
+        let diverged = share.of_everything();
+        assert!(detectable(&[diverged, diverged, share], 1600, 0.05) > 0.1645);
+        assert!((detectable(&[diverged], 1600, 0.05) - 100.0).abs() < 1e-9);
     }
 }

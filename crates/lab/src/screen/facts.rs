@@ -4,20 +4,18 @@ use invar_algebra::{Group, GroupSet, Lattice};
 use invar_tasks::Partition;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-
 /// The group that the kept candidates generate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
     /// In words, positions counted from 1.
     pub label: String,
-    /// Number of elements, in decimal digits.
-    pub order: String,
+    /// Number of elements, in decimal digits; none when it is not finite.
+    pub order: Option<String>,
     /// For families of swaps: positions that can be exchanged, counted from 0.
     pub blocks: Option<Vec<Vec<usize>>>,
-    /// Whether it is normal in the worst case: were every contradicted candidate at work in the data. With none of them at work
-    /// it always is.
+    /// Whether it is normal in the worst case: were every candidate that is not kept at work in the data. With none of them at
+    /// work it always is.
     pub normality: Normality,
 }
 
@@ -27,29 +25,36 @@ pub struct Facts {
 pub struct Normality {
     /// D.
     pub depends: GroupSet,
-    /// Whether it is.
-    pub normal: bool,
+    /// Whether it is; none when H is not finite.
+    pub normal: Option<bool>,
     /// When not: which elements lead out of it, in words.
     pub witness: Option<String>,
 }
 
-impl Facts {
-    /// The facts about `kept`, with D the candidates in `contradicted`.
-    pub fn of(lattice: &Lattice, kept: &GroupSet, contradicted: &GroupSet) -> Result<Self> {
-        let groups = lattice.groups();
-        let chosen = |set: &GroupSet| set.iter().map(|g| &groups[g]).collect::<Vec<_>>();
-        let (label, blocks) = (lattice.label(kept), blocks(groups, kept));
-        let depends = contradicted.clone();
+impl Normality {
+    /// The order of the group H that some candidates generate, and whether it is normal with all others as D. Contradicted or not:
+    /// what is not kept may be at work.
+    pub fn of(groups: &[Group], kept: &GroupSet) -> (Option<String>, Self) {
+        let depends: GroupSet = (0..groups.len()).filter(|&group| !kept.contains(group)).collect();
         if kept.is_empty() {
-            let normality = Normality { depends, normal: true, witness: None };
-            return Ok(Self { label, order: "1".into(), blocks, normality });
+            return (Some("1".into()), Self { depends, normal: Some(true), witness: None });
         }
-        let group = Group::join("kept", chosen(kept))?;
+        let chosen = |set: &GroupSet| set.iter().map(|group| &groups[group]).collect::<Vec<_>>();
+        let Ok(group) = Group::join("kept", chosen(kept)) else {
+            return (None, Self { depends, normal: None, witness: None });
+        };
         let witness = group
-            .witness_against_normality(chosen(contradicted))
+            .witness_against_normality(chosen(&depends))
             .map(|witness| format!("{} moves \"{}\" out of it", witness.of, group.describe(&witness.h)));
-        let normality = Normality { depends, normal: witness.is_none(), witness };
-        Ok(Self { label, order: group.order().to_string(), blocks, normality })
+        (Some(group.order().to_string()), Self { depends, normal: Some(witness.is_none()), witness })
+    }
+}
+
+impl Facts {
+    /// The facts about `kept`.
+    pub fn of(lattice: &Lattice, kept: &GroupSet) -> Self {
+        let (order, normality) = Normality::of(lattice.groups(), kept);
+        Self { label: lattice.label(kept), order, blocks: blocks(lattice.groups(), kept), normality }
     }
 }
 
@@ -79,19 +84,30 @@ mod tests {
     fn swaps_that_tie_all_but_the_first_position() {
         let lattice = lattice("4", &["swaps(0)"]);
         let kept: GroupSet = [3, 4, 5].into_iter().collect();
-        let facts = Facts::of(&lattice, &kept, &[0, 1, 2].into_iter().collect()).unwrap();
-        assert_eq!((facts.label.as_str(), facts.order.as_str()), ("all but position 1", "6"));
+        let facts = Facts::of(&lattice, &kept);
+        assert_eq!((facts.label.as_str(), facts.order.as_deref()), ("all but position 1", Some("6")));
         assert_eq!(facts.blocks, Some(vec![vec![0], vec![1, 2, 3]]));
-        assert!(!facts.normality.normal && facts.normality.witness.unwrap().starts_with("swap(0;0,1) moves"));
-        assert!(Facts::of(&lattice, &kept, &GroupSet::empty()).unwrap().normality.normal);
-        let nothing = Facts::of(&lattice, &GroupSet::empty(), &GroupSet::full(6)).unwrap();
-        assert_eq!((nothing.order.as_str(), nothing.normality.normal), ("1", true));
+        assert_eq!(facts.normality.depends, [0, 1, 2].into_iter().collect());
+        assert_eq!(facts.normality.normal, Some(false));
+        assert!(facts.normality.witness.unwrap().starts_with("swap(0;0,1) moves"));
+        assert_eq!(Facts::of(&lattice, &GroupSet::full(6)).normality.normal, Some(true));
+        let nothing = Facts::of(&lattice, &GroupSet::empty());
+        assert_eq!((nothing.order.as_deref(), nothing.normality.normal), (Some("1"), Some(true)));
     }
 
     #[test]
     fn other_groups_have_no_blocks() {
         let lattice = lattice("3x3", &["rot90(0,1)", "flip(0)"]);
-        let facts = Facts::of(&lattice, &[0].into_iter().collect(), &[1].into_iter().collect()).unwrap();
-        assert_eq!((facts.order.as_str(), facts.blocks, facts.normality.normal), ("4", None, true));
+        let facts = Facts::of(&lattice, &[0].into_iter().collect());
+        assert_eq!((facts.order.as_deref(), facts.blocks, facts.normality.normal), (Some("4"), None, Some(true)));
+        let mirrored = Facts::of(&lattice, &[1].into_iter().collect());
+        assert!(mirrored.normality.witness.unwrap().starts_with("rot90(0,1) moves"), "turns move one mirror to another");
+    }
+
+    #[test]
+    fn of_infinitely_many_elements_nothing_is_said() {
+        let mirrors = ["generators([[[3/5,4/5,0],[4/5,-3/5,0],[0,0,1]]])", "generators([[-0,1,2]])"];
+        let facts = Facts::of(&lattice("3", &mirrors), &GroupSet::full(2));
+        assert_eq!((facts.order, facts.normality.normal), (None, None));
     }
 }

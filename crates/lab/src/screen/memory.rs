@@ -58,9 +58,10 @@ impl Memory {
         std::fs::remove_dir_all(&self.folder).map_err(failed)
     }
 
-    /// The key of a fit, from everything besides the configuration that decides it.
-    pub(super) fn key(&self, parts: &[String]) -> Digest {
-        Digest::of([program(), self.config.as_str()].into_iter().chain(parts.iter().map(String::as_str)))
+    /// The key of a fit, from everything besides the configuration that decides it. Without a fingerprint of the program there is
+    /// none, and nothing is remembered.
+    pub(super) fn key(&self, parts: &[String]) -> Option<Digest> {
+        Some(Digest::of([program()?, self.config.as_str()].into_iter().chain(parts.iter().map(String::as_str))))
     }
 
     fn path(&self, key: &Digest) -> PathBuf {
@@ -95,12 +96,15 @@ fn described(config: &ScreenConfig, folder: &Path) -> Result<String> {
 }
 
 /// A fingerprint of this program: another one may train otherwise, and costs are differences between fits of one program.
-fn program() -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let bytes = std::env::current_exe().and_then(std::fs::read);
-        bytes.map_or_else(|_| env!("CARGO_PKG_VERSION").into(), |bytes| Digest::of([bytes]).to_string())
-    })
+fn program() -> Option<&'static str> {
+    static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
+    let fingerprint = || {
+        // What runs, even if its file has been replaced since.
+        let own = Path::new("/proc/self/exe");
+        let bytes = std::fs::read(own).or_else(|_| std::env::current_exe().and_then(std::fs::read));
+        bytes.ok().map(|bytes| Digest::of([bytes]).to_string())
+    };
+    PROGRAM.get_or_init(fingerprint).as_deref()
 }
 
 /// Learning curves to the last bit, which decimal numbers do not promise.
@@ -184,7 +188,7 @@ mod tests {
     fn weights_come_back_to_the_last_bit() {
         let folder = tempfile::tempdir().unwrap();
         let memory = Memory::open(&folder.path().join("deep"), &ScreenConfig::new(Data::by_name("sum").unwrap())).unwrap();
-        let (one, other) = (memory.key(&["a".into()]), memory.key(&["b".into()]));
+        let (one, other) = (memory.key(&["a".into()]).unwrap(), memory.key(&["b".into()]).unwrap());
         let (third, least) = (1.0 / 3.0, f64::MIN_POSITIVE);
         let line = Epoch { epoch: 7, train_loss: third, validation_loss: 0.1, validation_accuracy: 2.0 * third, penalty: least };
         let about = About { curve: vec![line], epochs: 3, ending: Ending::Reached };

@@ -170,7 +170,7 @@ impl<'a> Networks<'a> {
         };
         let imposed: Vec<usize> = request.imposed.iter().collect();
         let parts = [format!("{:?} {:?} {imposed:?}", self.base.head, request.effort), begin, watch];
-        self.memory.map(|memory| memory.key(&parts))
+        self.memory?.key(&parts)
     }
 
     fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {

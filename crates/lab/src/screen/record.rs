@@ -162,6 +162,13 @@ impl Answer {
         &self.heads[self.preferred]
     }
 
+    /// The trial on top of the chosen model, if there is one, that speaks for a candidate: what alone was rejected may have come
+    /// back by it.
+    pub fn taken_back(&self, group: usize) -> Option<&Trial> {
+        let within = self.retests.iter().filter(|trial| trial.imposed.is_subset(&self.kept) && trial.imposed.contains(group));
+        within.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points))
+    }
+
     /// The result with this head.
     pub fn head(&self, head: Head) -> Option<&HeadResult> {
         self.heads.iter().find(|result| result.head == head)
@@ -344,14 +351,12 @@ impl Course<Trained> {
 }
 
 fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
-    let contradicted = decision.verdicts.iter().enumerate().filter(|(_, verdict)| **verdict == Verdict::Contradicted);
-    let contradicted: GroupSet = contradicted.map(|(group, _)| group).collect();
     let heads = HEADS.iter().zip(&decision.refits).map(|(&head, refits)| head_result(problem, head, refits));
     Ok(Answer {
         rule: decision.rule,
         kept: decision.kept.clone(),
         verdicts: decision.verdicts.clone(),
-        facts: Facts::of(&problem.lattice, &decision.kept, &contradicted)?,
+        facts: Facts::of(&problem.lattice, &decision.kept),
         retests: decision.retests.clone(),
         heads: heads.collect::<Result<_>>()?,
         preferred: decision.preferred,

@@ -77,6 +77,8 @@ pub enum Verdict {
     Tolerated,
     /// Kept, although the interval of its cost spans the tolerance.
     Undecided,
+    /// Not kept: alone it costs more than the rule allows, though not significantly more.
+    Refused,
     /// Not kept: it costs too much alone.
     Contradicted,
     /// Not kept: it fits alone, but not with the others.
@@ -95,6 +97,7 @@ impl Verdict {
             Self::KeptFreely => "kept freely",
             Self::Tolerated => "tolerated",
             Self::Undecided => "undecided, kept",
+            Self::Refused => "undecided, not kept",
             Self::Contradicted => "contradicted",
             Self::Dropped(_) => "dropped",
         }

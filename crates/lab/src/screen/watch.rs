@@ -55,7 +55,8 @@ impl<'a> Watcher<'a> {
             }
         }
         let now = self.seen.len();
-        if now < self.earliest || now > self.control.len() || self.best.1 >= self.hopeless {
+        // A fit that has come to its end is finished, not given up.
+        if now < self.earliest || now >= self.control.len() || self.best.1 >= self.hopeless {
             return None;
         }
         let (own, control) = (&self.seen[now - WINDOW..], &self.control[now - WINDOW..now]);
@@ -101,6 +102,7 @@ mod tests {
         assert_eq!(run(&[(0.9, 0.1); 30], &[(0.8, 5.0); 30]), None, "ten points behind may still be made up");
         assert_eq!(run(&[(0.9, 0.1); 30], &[(0.2, 0.15); 30]), None, "almost the same loss");
         assert_eq!(run(&[(0.2, 5.0); 30], &[(0.1, 6.0); 30]), None, "the control is no better at this rate");
+        assert_eq!(run(&[(0.9, 0.1); 4], &[(0.2, 5.0); 4]), None, "there is nothing left to save");
         let mut once_good = [(0.2, 5.0); 30];
         once_good[1] = (0.9, 0.2);
         assert_eq!(run(&[(0.9, 0.1); 30], &once_good), None, "the weights that are kept are not hopeless");
