@@ -137,9 +137,7 @@ fn fits(run: &Run) -> String {
 
 fn symmetries(run: &Run) -> String {
     let row = |symmetry: &Symmetry| {
-        let cost = symmetry
-            .cost
-            .map_or("-".into(), |cost| format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1]));
+        let cost = symmetry.cost.map_or("-".into(), |cost| cost.to_string());
         vec![symmetry.name.clone(), symmetry.verdict.clone(), cost]
     };
     let rows: Vec<Vec<String>> = run.symmetries.iter().take(SHOWN).map(row).collect();
@@ -164,8 +162,7 @@ fn symmetries(run: &Run) -> String {
             Learner::Cgreg => "the best of the fits",
             Learner::Screen => "the network with nothing imposed",
         };
-        let [low, high] = cost.interval;
-        text.push(format!("  at a cost of {:.1} [{low:.1}, {high:.1}] points together, against {reference}", cost.points));
+        text.push(format!("  at a cost of {cost} points together, against {reference}"));
     }
     if let Some(witness) = &run.group.witness {
         text.push(format!("  not normal if what was not kept acts on the data: {witness}"));

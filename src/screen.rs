@@ -7,8 +7,8 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Cost, Ending, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings,
-    StartResult, Verdict,
+    Answer, Ending, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
+    Verdict, p_in_words,
 };
 use invar_nn::Head;
 
@@ -134,7 +134,7 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
             _ if abandoned => "given up early".into(),
             _ => String::new(),
         };
-        vec![record.names[g].clone(), answer.verdicts[g].in_words().into(), points(cost), p_value(*adjusted), note]
+        vec![record.names[g].clone(), answer.verdicts[g].in_words().into(), cost.to_string(), p_in_words(*adjusted), note]
     };
     let shown: Vec<Vec<String>> = groups.iter().take(SHOWN).map(row).collect();
     let mut text = output::table(&["symmetry", "verdict", "cost in points", "p", ""], &shown, &[2, 3]);
@@ -164,14 +164,6 @@ fn glyph(verdict: &Verdict) -> char {
         Verdict::Contradicted => '·',
         Verdict::Dropped(_) => '/',
     }
-}
-
-fn points(cost: &Cost) -> String {
-    format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1])
-}
-
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
 }
 
 /// The positions that each candidate exchanges, when all are swaps of one list of positions.
@@ -294,9 +286,8 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
     if let Some(cost) = answer.heads.first().and_then(|head| head.cost) {
         let _ = write!(
             text,
-            "\nstarts and heads are picked on held-out examples of the same environment; the affine head costs {} points there, p {}",
-            points(&cost),
-            p_value(cost.p)
+            "\nstarts and heads are picked on held-out examples of the same environment; the affine head costs {cost} points there, p {}",
+            p_in_words(cost.p)
         );
     }
     text
@@ -309,7 +300,7 @@ fn head_name(head: Head) -> &'static str {
     }
 }
 
-fn count(n: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{} {}", output::thousands(&n), if n == 1 { one } else { many })
 }
 

@@ -2,7 +2,7 @@
 
 use invar_algebra::{GroupSet, Lattice, Options, candidates};
 use invar_lab::record::Metrics;
-use invar_lab::screen::{Comparison, Dropped, Facts, StartResult, Threshold};
+use invar_lab::screen::{Comparison, Cost, Dropped, Facts, StartResult, Threshold};
 
 use super::*;
 

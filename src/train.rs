@@ -207,10 +207,10 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let groups = problem.groups().len();
     let mut text = vec![format!(
-        "{}: {}\n{} candidate symmetries; trained on {} examples of one environment, tested on {} of another\n",
+        "{}: {}\n{}; trained on {} examples of one environment, tested on {} of another\n",
         strong(data.name()),
         data.description(),
-        groups,
+        crate::screen::count(groups, "candidate symmetry", "candidate symmetries"),
         output::thousands(&problem.train.len()),
         output::thousands(&problem.test.as_ref().map_or(0, Dataset::len)),
     )];

@@ -17,6 +17,9 @@ const FEW_HELD_OUT: usize = 100;
 /// A class with fewer training examples than this is hardly learned.
 const FEW_OF_A_CLASS: usize = 5;
 
+/// Inputs whose range is so many times smaller than in training are taken for those of another unit.
+const OTHER_SCALE: f64 = 20.0;
+
 /// Everything that was found.
 #[derive(Debug, Serialize)]
 pub struct Findings {
@@ -104,6 +107,7 @@ impl Findings {
         for split in &splits {
             about_split(split, &mut findings);
         }
+        about_ranges(&splits, &mut findings);
         about_task(loaded, &splits, &mut findings);
         let candidates = candidates(loaded)?;
         for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
@@ -197,6 +201,24 @@ fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Inputs on another scale than those of training mean other units, not another environment.
+fn about_ranges(splits: &[SplitFinding], findings: &mut Vec<Finding>) {
+    let Some(seen) = splits[0].summary.inputs else { return };
+    let width = f64::from(seen.max) - f64::from(seen.min);
+    for SplitFinding { part, summary, .. } in &splits[1..] {
+        let Some(range) = summary.inputs else { continue };
+        let beyond = (f64::from(range.max) - f64::from(seen.max)).max(f64::from(seen.min) - f64::from(range.min));
+        let narrow = f64::from(range.max) - f64::from(range.min) < width / OTHER_SCALE;
+        if beyond > width || narrow {
+            let text = format!(
+                "{part} inputs lie between {} and {}, training inputs between {} and {}: are they in the same units?",
+                range.min, range.max, seen.min, seen.max
+            );
+            findings.push(Finding { severity: Severity::Warning, text });
+        }
+    }
+}
+
 fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Finding>) {
     let mut add = |severity, text: String| findings.push(Finding { severity, text });
     let held_out = splits[1].summary.examples;
@@ -264,9 +286,14 @@ mod tests {
     use std::fmt::Write;
 
     fn findings(rows: &str, rest: &str) -> Result<Findings> {
+        shaped(rows, "", rest)
+    }
+
+    fn shaped(rows: &str, shape: &str, rest: &str) -> Result<Findings> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.csv"), rows).unwrap();
-        let text = format!("[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n[task]\nkind = \"classification\"\n[symmetries]\n{rest}");
+        let text =
+            format!("[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n{shape}[task]\nkind = \"classification\"\n[symmetries]\n{rest}");
         let project = Project::parse(&folder.path().join("invar.toml"), &text)?;
         Findings::of(&Loaded::load(project, Missing::Keep)?)
     }
@@ -296,6 +323,22 @@ mod tests {
     }
 
     #[test]
+    fn implications_are_those_of_the_network_that_is_trained() {
+        let names: Vec<String> = (0..48).map(|k| format!("p{k}")).collect();
+        let mut text = format!("{},y\n", names.join(","));
+        for k in 0..40 {
+            let pixels: Vec<String> = (0..48).map(|p| ((k * p) % 5).to_string()).collect();
+            let _ = writeln!(text, "{},{}", pixels.join(","), if k % 2 == 0 { "even" } else { "odd" });
+        }
+        let list = "candidates = [\"cyc=cycle(0)\", \"perm=permute(0)\", \"rot=rot90(1,2)\", \"flip(1)\"]\n";
+        let found = shaped(&text, "shape = [3, 4, 4]\n", list).unwrap();
+        assert_eq!(found.architecture, Architecture::Lift);
+        let implies = |k: usize| found.candidates[k].implies.clone();
+        // On channels only constant weights can be shifted; on directions turns do not imply a mirror.
+        assert_eq!((implies(0), implies(1), implies(2)), (vec!["perm".to_string()], vec!["cyc".to_string()], vec![]));
+    }
+
+    #[test]
     fn missing_values_and_contradictions_are_counted() {
         let found = findings(&rows(40, ",1,1,odd\n0,0,1,odd\n"), "candidates = [\"permute(0)\"]\n").unwrap();
         assert!(!found.is_sound());
@@ -303,6 +346,41 @@ mod tests {
         let doubled = rows(40, &rows(40, "").replace("even", "odd").replace("a,b,c,y\n", ""));
         let found = findings(&doubled, "candidates = [\"permute(0)\"]\n").unwrap();
         assert!(found.is_sound() && found.findings.iter().any(|finding| finding.text.contains("with another label")));
+    }
+
+    #[test]
+    fn keys_that_the_learner_does_not_have_are_refused() {
+        for (more, message) in [
+            ("[train]\nlambdas = [7]\n", "[train] lambdas should be left out with the learner screen"),
+            ("[model]\nhead = \"hidden\"\n", "[model] head should be left out with the learner screen, which tries both"),
+            ("[train]\nlearner = \"cgreg\"\nstarts = 2\n", "[train] starts should be left out with the learner cgreg"),
+        ] {
+            let error = findings(&rows(40, ""), &format!("candidates = [\"flip(0)\"]\n{more}")).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn inputs_in_other_units_are_noticed() {
+        let with_test = |factor: f64| {
+            let folder = tempfile::tempdir().unwrap();
+            let text = |factor: f64| {
+                let row = |k: usize| format!("{},{},{}\n", factor * (k % 16) as f64, factor * (k % 7) as f64, k % 2);
+                std::iter::once("a,b,y\n".to_string()).chain((0..60).map(row)).collect::<String>()
+            };
+            std::fs::write(folder.path().join("a.csv"), text(1.0)).unwrap();
+            std::fs::write(folder.path().join("b.csv"), text(factor)).unwrap();
+            let text = "[data]\ntrain = \"a.csv\"\ntest = \"b.csv\"\nlabel = \"y\"\n[task]\nkind = \"classification\"\n\
+                        [symmetries]\ncandidates = [\"flip(0)\"]\n";
+            let project = Project::parse(&folder.path().join("invar.toml"), text).unwrap();
+            let found = Findings::of(&Loaded::load(project, Missing::Keep).unwrap()).unwrap();
+            found.findings.into_iter().map(|finding| finding.text).find(|text| text.contains("same units"))
+        };
+        assert_eq!(with_test(1.5), None);
+        let expected = "test inputs lie between 0 and 0.05882353, training inputs between 0 and 15: are they in the same units?";
+        assert_eq!(with_test(1.0 / 255.0).unwrap(), expected);
+        assert!(with_test(100.0).unwrap().starts_with("test inputs lie between 0 and 1500,"));
+        assert!(with_test(-8.0).is_some());
     }
 
     #[test]

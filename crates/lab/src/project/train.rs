@@ -50,17 +50,26 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     Ok(run)
 }
 
-/// The learner asked for, if it can take the network.
+/// The learner asked for, if it can take the network and knows what to do with every key.
 pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
-    let images = loaded.architecture.takes_images();
-    match loaded.project.train.learner {
-        Some(Learner::Screen) if loaded.architecture == Architecture::Cnn => Err(Error::Setting {
-            name: "[train] learner",
-            expected: "cgreg for a cnn; screen takes the kinds lift and feedforward".into(),
-            got: "screen".into(),
-        }),
-        Some(learner) => Ok(learner),
-        None => Ok(if images { Learner::Cgreg } else { Learner::Screen }),
+    let project = &loaded.project;
+    let default = if loaded.architecture.takes_images() { Learner::Cgreg } else { Learner::Screen };
+    let learner = project.train.learner.unwrap_or(default);
+    let wrong = |name, expected: &str, got: String| Err(Error::Setting { name, expected: expected.into(), got });
+    match learner {
+        Learner::Screen if loaded.architecture == Architecture::Cnn => {
+            wrong("[train] learner", "cgreg for a cnn; screen takes the kinds lift and feedforward", "screen".into())
+        }
+        Learner::Screen if project.train.lambdas.is_some() => {
+            wrong("[train] lambdas", "left out with the learner screen, which has no penalty", "given".into())
+        }
+        Learner::Screen if project.model.head.is_some() => {
+            wrong("[model] head", "left out with the learner screen, which tries both", "given".into())
+        }
+        Learner::Cgreg if project.train.starts.is_some() => {
+            wrong("[train] starts", "left out with the learner cgreg, which fits once for every lambda", "given".into())
+        }
+        learner => Ok(learner),
     }
 }
 
@@ -72,8 +81,12 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
     let chosen = choose_lambda(&scores, loaded.project.tolerance() / 100.0)
         .and_then(|lambda| sound().find(|record| record.config.lambda.total_cmp(&lambda).is_eq()));
     let Some(chosen) = chosen else {
-        let (expected, got) = ("one with which a fit converges".into(), "too large: every fit diverged".into());
-        return Err(Error::Setting { name: "[train] learning_rate", expected, got });
+        let expected = "so small that one fit converges".into();
+        return Err(Error::Setting {
+            name: "[train] learning_rate, or lambdas,",
+            expected,
+            got: "too large for each of them".into(),
+        });
     };
     let (saved, notes): (Saved, Notes) = store.load(&chosen.config)?.ok_or(Error::Stopped)?;
     let is_chosen = |record: &Record| record.config == chosen.config;

@@ -6,7 +6,7 @@ use super::{Proof, chart, section};
 use crate::diagram::escape;
 use crate::project::{Files, FitLine, Goal, Learner, PartScore, Picture, Run, Shown, Symmetry, Validation};
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure};
+use crate::screen::{Measure, p_in_words};
 
 /// Most classes of a confusion matrix.
 const MAX_CLASSES: usize = 30;
@@ -124,10 +124,10 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
             Learner::Cgreg => "the best of the fits",
             Learner::Screen => "the network with nothing imposed",
         };
-        let _ = writeln!(content, "<p>All that is kept costs {} points together, against {reference}.</p>", interval(&cost));
+        let _ = writeln!(content, "<p>All that is kept costs {} points together, against {reference}.</p>", cost);
     }
     if let Some(cost) = run.exact_cost {
-        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {} points.</p>", interval(&cost));
+        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {} points.</p>", cost);
     }
     let group = &run.group;
     if run.kept().count() > 0 {
@@ -154,7 +154,8 @@ fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
         (false, "contradicted") => "bad",
         _ => "warn",
     };
-    let (cost, p) = symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| (interval(cost), p_value(cost.p)));
+    let (cost, p) =
+        symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| (cost.to_string(), escape(&p_in_words(cost.p))));
     let _ = write!(
         out,
         "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",
@@ -411,12 +412,4 @@ fn points(run: &Run, share: f64) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
-}
-
-fn interval(cost: &Cost) -> String {
-    format!("{:.1} [{:.1}, {:.1}]", cost.points, cost.interval[0], cost.interval[1])
-}
-
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
 }

@@ -1,5 +1,7 @@
 //! What a fit says about a constraint: its cost against a reference on the same validation examples.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
@@ -99,6 +101,32 @@ impl Cost {
     }
 }
 
+/// `2.5 [2.1, 2.9]`: points and interval.
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [low, high] = self.interval.map(tenths);
+        write!(f, "{:.1} [{low:.1}, {high:.1}]", tenths(self.points))
+    }
+}
+
+/// To the precision that is shown, and never minus nothing.
+fn tenths(points: f64) -> f64 {
+    let rounded = (10.0 * points).round() / 10.0;
+    // The interval of a single difference is everything.
+    if rounded == 0.0 {
+        0.0
+    } else if rounded.is_finite() {
+        rounded
+    } else {
+        points
+    }
+}
+
+/// A p-value as it is shown.
+pub fn p_in_words(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { format!("{p:.3}") }
+}
+
 fn shares(scores: &Scores) -> Vec<f64> {
     match &scores.each {
         PerExample::Right(right) => right.iter().map(|right| f64::from(u8::from(*right))).collect(),
@@ -181,6 +209,15 @@ mod tests {
         assert!(other.points.abs() < 1e-9 && other.p > 0.5 && other.interval[0] < -5.0 && other.interval[1] > 5.0);
         let better = Cost::between(&right(0..10), &right(0..2));
         assert!(better.points < 0.0 && (better.p - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn costs_are_shown_to_a_tenth_of_a_point() {
+        let of = |points: f64, half: f64| Cost { points, interval: [points - half, points + half], p: 0.5, discordant: None };
+        assert_eq!(of(2.54, 0.41).to_string(), "2.5 [2.1, 3.0]");
+        assert_eq!(of(-0.02, 0.02).to_string(), "0.0 [0.0, 0.0]");
+        assert_eq!(of(-0.26, 0.1).to_string(), "-0.3 [-0.4, -0.2]");
+        assert_eq!((p_in_words(0.0002), p_in_words(0.25)), ("< 0.001".to_string(), "0.250".to_string()));
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod record;
 pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
 pub use decide::Screen;
 pub use decision::{Course, Decision, Outlook, Refits, Run, Stage};
-pub use evidence::{Cost, PerExample, Scores, detectable, holm};
+pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 pub use memory::Memory;
