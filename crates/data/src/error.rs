@@ -252,7 +252,8 @@ fn suggestion(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(" (did you mean {}?)", quote(name))).unwrap_or_default()
 }
 
-fn list(names: &[String]) -> String {
+/// Names in a message, as many as fit in a line.
+pub(crate) fn list(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quote(name)).collect();
     match names.len() {

@@ -25,7 +25,7 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     }
     let column = source.wants_labels().then(|| Column::Texts(files.iter().map(|file| file.class.clone()).collect()));
     let ids = files.iter().map(|file| file.id.clone()).collect();
-    Ok(Raw { shape: shape.to_vec(), inputs, column, ids, notes })
+    Ok(Raw { shape: shape.to_vec(), inputs, column, ids, notes, ..Raw::default() })
 }
 
 /// The values of all images, which must have one shape, and how many lost an opaque alpha channel.
