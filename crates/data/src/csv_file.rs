@@ -271,7 +271,7 @@ fn wrong(path: &Path, error: csv::Error) -> Error {
     let origin = &origin(path);
     let line = error.position().map_or(1, |position| line_at(path, position.byte()));
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::Io { origin: origin.to_owned(), action: "read", source },
+        csv::ErrorKind::Io(cause) => Error::Io { origin: origin.to_owned(), action: "read it", cause },
         csv::ErrorKind::Utf8 { err, .. } => {
             Error::malformed(origin, format!("line {line}"), "text in UTF-8", format!("other bytes in field {}", err.field() + 1))
         }

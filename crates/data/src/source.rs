@@ -82,6 +82,19 @@ pub enum Format {
     Images,
 }
 
+impl Format {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Csv => "csv",
+            Self::Idx => "idx",
+            Self::Images => "images",
+        }
+    }
+}
+
 /// What the data are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -238,6 +251,7 @@ fn guess(path: &Path) -> Result<Format> {
             "a pickle, which can run any code when it is read",
             "save the arrays with `numpy.savez(path, x=x, y=y)`",
         )),
+        () if !path.exists() => Err(Error::Missing { origin: origin(path) }),
         () => Err(Error::request(
             &origin(path),
             "cannot tell the format from the name: expected .npy, .npz, .csv, IDX (-ubyte, .idx, also with .gz) or a folder \
@@ -261,7 +275,15 @@ mod tests {
         assert_eq!(of(".").unwrap(), Format::Images);
         assert!(of("x.parquet").unwrap_err().to_string().contains("to_csv"));
         assert!(of("x.pkl").unwrap_err().to_string().contains("pickle"));
-        assert!(of("x.csv.gz").unwrap_err().to_string().contains("cannot tell the format"));
+        assert_eq!(of("nothing").unwrap_err().to_string(), "nothing: no such file or folder");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.csv.gz");
+        std::fs::write(&path, "").unwrap();
+        assert!(Source::new(path, Task::Prediction).format().unwrap_err().to_string().contains("cannot tell the format"));
+        for format in [Format::Images, Format::Csv, Format::Npz] {
+            let missing = Source { format: Some(format), ..Source::new("nothing", Task::Prediction) };
+            assert_eq!(missing.load(Limits::new(1)).unwrap_err().to_string(), "nothing: no such file or folder");
+        }
         let forced = Source { format: Some(Format::Csv), ..Source::new("x.txt", Task::Prediction) };
         assert_eq!(forced.format().unwrap(), Format::Csv);
     }
