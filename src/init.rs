@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use invar_data::{Source, Task};
 use invar_lab::project::sketch;
 
 use crate::cli::InitArgs;
@@ -15,8 +16,21 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         let expected = "a file that does not exist yet".into();
         return Err(invar_lab::Error::Setting { name: "project file", expected, got: format!("{shown}, which does") }.into());
     }
-    let data = args.data.as_deref().map(|path| seen_from(&args.file, path)).transpose()?;
-    let sketch = sketch(data.as_deref())?;
+    let seen = |path: &PathBuf| seen_from(&args.file, path);
+    let data = match &args.data {
+        Some(path) => Some(Source {
+            format: args.format.map(Into::into),
+            inputs: args.inputs.clone(),
+            label: args.label.clone(),
+            labels: args.labels.as_ref().map(seen).transpose()?,
+            ..Source::new(seen(path)?, Task::Classification)
+        }),
+        None => None,
+    };
+    let sketch = sketch(data)?;
+    if let Some(folder) = args.file.parent() {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    }
     output::write(&args.file, &sketch.text)?;
     line(&format!("wrote {shown}"))?;
     for guess in &sketch.guesses {

@@ -62,8 +62,10 @@ impl VectorAnswer {
 }
 
 pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
+    let files = [("--svg", &args.svg), ("--html", &args.html), ("--certificate", &args.certificate)];
+    output::check_apart(&files.map(|(option, path)| (option, path.as_deref())), &[])?;
     let groups = args.candidates.groups()?;
-    let options = Options { mode: args.mode.into(), cap: args.cap.get(), ..Options::default() };
+    let options = Options { mode: args.mode.into(), cap: args.cap, ..Options::default() };
     let lattice = Lattice::new(groups, &options)?;
     let certificate = (!args.no_verify).then(|| lattice.verify());
 

@@ -22,7 +22,9 @@ mod verify;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
 use invar_lab::queue::Stop;
 
 use cli::{Cli, Command};
@@ -51,12 +53,17 @@ fn main() -> ExitCode {
         Command::Predict(args) => model::predict(&args),
         Command::Certify(args) => model::certify(&args),
         Command::Export(args) => model::export(&args),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "invar", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Completions { shell } => completions(shell),
     };
     outcome.unwrap_or_else(|error| output::report(&error))
+}
+
+/// Made in memory: the generator panics where it cannot write.
+fn completions(shell: Shell) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "invar", &mut script);
+    output::line(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Makes Ctrl-C stop fits in an orderly way, and fits run one to a core.

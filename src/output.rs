@@ -1,6 +1,6 @@
 //! How results, warnings and errors look on a terminal.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -93,6 +93,27 @@ pub(crate) fn write(path: &Path, content: &str) -> Result<()> {
     files::write_whole(path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Refuses outputs, each with its option, that would overwrite each other or one of the inputs, each with what it is.
+pub(crate) fn check_apart(outputs: &[(&'static str, Option<&Path>)], inputs: &[(&str, &Path)]) -> Result<()> {
+    let mut taken: Vec<(String, PathBuf)> = inputs.iter().map(|(what, path)| ((*what).to_owned(), place(path))).collect();
+    for (option, path) in outputs.iter().filter_map(|&(option, path)| Some((option, path?))) {
+        let here = place(path);
+        if let Some((what, _)) = taken.iter().find(|(_, other)| *other == here) {
+            let got = format!("{}, which is {what}", path.display());
+            return Err(invar_lab::Error::Setting { name: option, expected: "a file of its own".into(), got }.into());
+        }
+        taken.push((format!("that of {option}"), here));
+    }
+    Ok(())
+}
+
+/// Where a file is or would be, however it is written.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let would_be = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(would_be).unwrap_or_else(|| path.to_path_buf())
+}
+
 /// Rows under a header, columns aligned; the columns in `right` hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     let width = |column: usize| {
@@ -150,6 +171,21 @@ mod tests {
         assert_eq!(thousands(&12), "12");
         assert_eq!(order(&"265252859812191058636308480000000"), "2.652e32");
         assert_eq!(count(1, "group"), "1 group");
+    }
+
+    #[test]
+    fn files_are_told_apart_however_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("model"), "").unwrap();
+        std::fs::create_dir(at("sub")).unwrap();
+        let check =
+            |a: &str, b: &str| check_apart(&[("--a", Some(&at(a))), ("--b", Some(&at(b)))], &[("the model", &at("model"))]);
+        assert!(check("x", "y").is_ok() && check("x", "sub/x").is_ok());
+        let error = check("x", "sub/../x").unwrap_err().to_string();
+        assert!(error.starts_with("--b should be a file of its own") && error.ends_with("which is that of --a"), "{error}");
+        assert!(check("sub/../model", "x").unwrap_err().to_string().ends_with("which is the model"));
+        assert!(check_apart(&[("--a", None), ("--b", None)], &[]).is_ok());
     }
 
     #[test]

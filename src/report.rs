@@ -1,9 +1,10 @@
 //! `invar report`: the page on a run.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_lab::project::{MODEL, Run};
+use invar_lab::project::{MODEL, RUN, Run};
 use invar_lab::report::{self, Proof};
 use invar_program::Saved;
 
@@ -11,6 +12,9 @@ use crate::cli::ReportArgs;
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let files = [RUN, MODEL, "records.jsonl", "screens.jsonl"].map(|name| args.folder.join(name));
+    let inputs: Vec<(&str, &Path)> = files.iter().map(|path| ("a file of the run", path.as_path())).collect();
+    output::check_apart(&[("--output", Some(&args.output))], &inputs)?;
     let run = Run::load(&args.folder)?;
     let saved = Saved::load(&args.folder.join(MODEL)).map_err(invar_lab::Error::from)?;
     let page = report::html(&run, &Proof::of(&saved)?)?;

@@ -14,7 +14,7 @@ use invar_data::{Array, Packing, write_npz, write_png, write_safetensors};
 use invar_lab::fit::{FitConfig, Method};
 use invar_lab::problem::Data;
 use invar_nn::{evaluate, lower};
-use invar_program::{Activation, Candidate, Input, Member, Normalisation, Op, Pooling, Program, Saved, Task, Tensor};
+use invar_program::{Activation, Candidate, Input, Member, Normalisation, Op, Pooling, Program, Reading, Saved, Task, Tensor};
 use serde_json::Value;
 
 /// A candidate on the input of a program, kept or not.
@@ -117,9 +117,11 @@ fn a_trained_network_is_saved_predicted_with_and_certified() {
     assert!(out.contains("permute(0): not proved, operation 2 (linear): the weights of output 0, moved"), "{out}");
     assert!(out.contains("measured, permute(0): outputs change by"), "{out}");
     expect(folder.path(), &["certify", "m.invar"], 1);
-    // A model that claims nothing has nothing to fail.
+    // A model that claims nothing has nothing that could be certified.
     save(Method::Plain, false);
-    assert!(expect(folder.path(), &["certify", "m.invar"], 0).0.contains("keeps no symmetry"));
+    assert!(expect(folder.path(), &["certify", "m.invar"], 1).0.contains("keeps no symmetry: nothing to certify"));
+    let answer: Value = serde_json::from_str(&expect(folder.path(), &["certify", "m.invar", "--json"], 1).0).unwrap();
+    assert_eq!((&answer["certified"], &answer["groups"]), (&Value::from(false), &Value::Array(Vec::new())));
 }
 
 #[test]
@@ -195,7 +197,8 @@ fn onnx_models_are_measured() {
     let (out, _) =
         expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6", "--group", "rot90(1,2)", "flip(2)"], 0);
     assert!(out.starts_with("m.onnx: ONNX, 1x6x6; measured only, nothing is proved\n"), "{out}");
-    assert!(out.ends_with("certified 2 of 2 groups\n"), "{out}");
+    assert!(out.contains("group       outputs change by  holds\nrot90(1,2) ") && !out.contains("certified"), "{out}");
+    assert!(out.ends_with("measured to hold: 2 of 2 groups\n"), "{out}");
     let args = ["certify", "--onnx", "m.onnx", "--shape", "1,6,6", "--group", "shift(2)", "--data", "x.npz", "--json"];
     let answer: Value = serde_json::from_str(&expect(folder.path(), &args, 1).0).unwrap();
     assert_eq!((&answer["examples"], &answer["groups"][0]["certified"]), (&Value::from(3), &Value::from(false)));
@@ -217,7 +220,104 @@ fn groups_that_do_not_exist_are_usage_errors() {
     assert!(err.contains("`trun` is no candidate of this model (it has turn, shift(2))"), "{err}");
     let (_, err) = expect(folder.path(), &["certify", "m.invar", "--group", "flip(9)"], 2);
     assert!(err.contains("axis 9 is out of range; shape 1x6x6 has axes 0 to 2"), "{err}");
-    expect(folder.path(), &["certify", "m.invar", "--examples", "0"], 2);
+    for (count, part) in [("0", "0 is not in 1..=1000000"), ("4294967295", "is not in"), ("-1", "-1 is not in")] {
+        let (_, err) = expect(folder.path(), &["certify", "m.invar", "--examples", count], 2);
+        assert!(err.contains(part), "{err}");
+    }
+}
+
+#[test]
+fn examples_that_no_memory_holds_are_a_usage_error() {
+    let (folder, _, _) = folder(6);
+    expect(folder.path(), &["export", "m.invar", "--onnx", "m.onnx"], 0);
+    let shape = "3x500x500";
+    let args = ["certify", "--onnx", "m.onnx", "--shape", shape, "--group", "permute(0)", "--examples", "1000000"];
+    let (_, err) = expect(folder.path(), &args, 2);
+    assert!(err.starts_with("error: --examples should be at most ") && err.ends_with("but is 1,000,000\n"), "{err}");
+}
+
+/// A model of three columns, which answers with their sum weighted by 1, 10 and 100.
+fn columns_model(columns: Option<&[&str]>) -> Saved {
+    let weight = Tensor::new([1, 3], vec![1.0, 10.0, 100.0]).unwrap();
+    let program = Program::new(Input::Array { shape: vec![3] }, vec![Op::Linear { weight, bias: None }]).unwrap();
+    let columns = columns.map(|names| names.iter().map(ToString::to_string).collect());
+    let reading = Reading { columns, label: Some("y".into()), ..Reading::default() };
+    let candidates = vec![candidate(&program, "swaps(0)", false)];
+    Saved { reading, candidates, ..Saved::new(program, Task::Regression) }
+}
+
+#[test]
+fn columns_are_matched_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    columns_model(Some(&["a", "b", "c"])).save(&at.join("m.invar")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(at.join(name), text).unwrap();
+    write("same.csv", "a,b,c,y\n1,2,3,0\n");
+    write("other.csv", "id,c,y,b,a\nx7,3,?,2,1\n");
+    let (out, _) = expect(at, &["predict", "m.invar", "same.csv", "other.csv"], 0);
+    assert_eq!(out, "same.csv  0  321\nother.csv  0  321\n");
+    write("missing.csv", "a,b,d\n1,2,3\n");
+    write("foreign.csv", "x0,x1,x2\n1,2,3\n");
+    for command in [&["predict", "m.invar"][..], &["certify", "m.invar", "--group", "swap(0;0,1)", "--data"]] {
+        let refused = |file: &str| expect(at, &[command, &[file]].concat(), 2).1;
+        let expected = "error: missing.csv: expected the columns `a`, `b`, `c`, of which `c` is missing; found `a`, `b`, `d`\n";
+        assert_eq!(refused("missing.csv"), expected);
+        assert!(refused("foreign.csv").contains("of which `a`, `b`, `c` are missing; found `x0`, `x1`, `x2`"));
+    }
+    let (_, err) = expect(at, &["predict", "m.invar", "same.csv", "--label", "z"], 2);
+    assert_eq!(err, "error: same.csv: no column `z`; found `a`, `b`, `c`, `y`\n");
+    // Models that do not know the names take columns as they stand.
+    columns_model(None).save(&at.join("old.invar")).unwrap();
+    assert_eq!(expect(at, &["predict", "old.invar", "foreign.csv"], 0).0, "foreign.csv  0  321\n");
+}
+
+#[test]
+fn formats_can_be_told_and_options_must_mean_something() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    columns_model(None).save(&at.join("m.invar")).unwrap();
+    std::fs::write(at.join("a.txt"), "a,b,c\n1,2,3\n").unwrap();
+    invar_data::write_npy(&at.join("x.npy"), &Array::Floats(&[1, 3], &[1.0, 2.0, 3.0])).unwrap();
+    let (_, err) = expect(at, &["predict", "m.invar", "a.txt"], 2);
+    assert!(err.contains("cannot tell the format"), "{err}");
+    assert_eq!(expect(at, &["predict", "m.invar", "a.txt", "--format", "csv"], 0).0, "a.txt  0  321\n");
+    let args = ["certify", "m.invar", "--group", "flip(0)", "--data", "a.txt", "--format", "csv"];
+    assert!(expect(at, &args, 1).0.contains("on 1 examples of a.txt"));
+    let (_, err) = expect(at, &["predict", "m.invar", "x.npy", "--inputs", "foo"], 2);
+    assert_eq!(err, "error: x.npy: only NPZ files have arrays of inputs to name\n");
+    for name in ["nope", "nope.csv"] {
+        let (_, err) = expect(at, &["predict", "m.invar", name], 1);
+        assert_eq!(err, format!("error: {name}: no such file or folder\n"));
+    }
+}
+
+#[test]
+fn answers_that_are_no_numbers_are_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    columns_model(Some(&["a", "b", "c"])).save(&at.join("m.invar")).unwrap();
+    std::fs::write(at.join("large.csv"), "a,b,c\n1,2,3\n0,0,1e38\n").unwrap();
+    for args in [
+        &["predict", "m.invar", "large.csv", "--json"][..],
+        &["predict", "m.invar", "large.csv", "--csv"],
+        &["certify", "m.invar", "--group", "flip(0)", "--data", "large.csv"],
+    ] {
+        let (_, err) = expect(at, args, 1);
+        assert_eq!(err, "error: large.csv: example 1: the output of the network is not finite, but inf\n");
+    }
+}
+
+#[test]
+fn outputs_overwrite_neither_the_model_nor_each_other() {
+    let (folder, _, _) = folder(6);
+    let at = folder.path();
+    let before = std::fs::read(at.join("m.invar")).unwrap();
+    let (_, err) = expect(at, &["export", "m.invar", "--onnx", "./m.invar"], 2);
+    assert_eq!(err, "error: --onnx should be a file of its own, but is ./m.invar, which is the model\n");
+    let (_, err) = expect(at, &["export", "m.invar", "--onnx", "a.bin", "--safetensors", "a.bin"], 2);
+    assert_eq!(err, "error: --safetensors should be a file of its own, but is a.bin, which is that of --onnx\n");
+    assert_eq!(std::fs::read(at.join("m.invar")).unwrap(), before);
+    assert!(!at.join("a.bin").exists());
 }
 
 #[test]
@@ -233,9 +333,12 @@ fn exports_are_written_whole() {
     let weights = std::fs::read(folder.path().join("w.safetensors")).unwrap();
     assert!(weights.windows(9).any(|part| part == b"1.filters"));
     assert!(weights.len() > 4 * model.program.parameters());
-    expect(folder.path(), &["export", "m.invar"], 2);
+    let (_, err) = expect(folder.path(), &["export", "m.invar"], 2);
+    assert!(err.contains("--onnx <FILE>") && err.contains("--safetensors <FILE>"), "{err}");
     let (_, err) = expect(folder.path(), &["export", "m.invar", "--onnx", "nowhere/m.onnx"], 1);
-    assert!(err.contains("nowhere/m.onnx: cannot write it"), "{err}");
+    assert_eq!(err, "error: nowhere/m.onnx: cannot write it: the folder nowhere does not exist\n");
+    let (_, err) = expect(folder.path(), &["export", "m.invar", "--onnx", "."], 1);
+    assert_eq!(err, "error: .: cannot write it: . is a folder\n");
     // Nothing half-written is left behind.
     let left: Vec<PathBuf> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left.len(), 4, "{left:?}");
@@ -271,7 +374,7 @@ fn bad_files_are_clear_errors() {
     let tensor = invar_data::Tensor { shape: vec![1], values: vec![1.0] };
     write_safetensors(&path.join("foreign"), &BTreeMap::from([("w".to_owned(), tensor)]), ("by", "another program")).unwrap();
     assert!(refused("foreign").contains("not a model of invar: it has no manifest"));
-    assert!(refused("none").contains("none: cannot open it"));
+    assert!(refused("none").contains("none: no such file or folder"));
 
     std::fs::write(path.join("narrow.csv"), "a,b\n1,2\n").unwrap();
     let (_, err) = expect(path, &["predict", "m.invar", "narrow.csv"], 1);

@@ -176,6 +176,30 @@ fn images_are_screened_with_the_lift() {
 }
 
 #[test]
+fn a_first_project_file_takes_what_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("a.txt"), rows(40, 3, |y| if y > 3.0 { "high".into() } else { "low".into() })).unwrap();
+    let (_, err) = expect(at, &["init", "--data", "a.txt"], 2);
+    assert!(err.contains("cannot tell the format from the name"), "{err}");
+    // The folder of the file is made.
+    expect(at, &["init", "--data", "a.txt", "--format", "csv", "--label", "y", "deep/er/invar.toml"], 0);
+    assert!(expect(at, &["check", "deep/er/invar.toml"], 0).0.contains("ready to train"));
+    let (x, y) = bars(20, 1);
+    write_npy(&at.join("x.npy"), &Array::Floats(&[20, SIDE, SIDE], &x)).unwrap();
+    write_npy(&at.join("y.npy"), &Array::Integers(&[20], &y)).unwrap();
+    let (_, err) = expect(at, &["init", "--data", "x.npy"], 2);
+    assert!(err.contains("name the NPY file that holds the labels"), "{err}");
+    expect(at, &["init", "--data", "x.npy", "--labels", "y.npy"], 0);
+    assert!(expect(at, &["check"], 0).0.contains("ready to train"));
+    for name in ["nope", "nope.csv"] {
+        let (_, err) = expect(at, &["init", "--data", name, "other/invar.toml"], 1);
+        assert!(err.ends_with(&format!("{name}: no such file or folder\n")), "{err}");
+    }
+    assert!(!at.join("other").exists());
+}
+
+#[test]
 fn rows_of_numbers_are_screened() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -189,6 +213,11 @@ fn rows_of_numbers_are_screened() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
     assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
     assert!(run["consistency"].as_f64().unwrap() > 0.99);
+    // The model knows its columns by name.
+    std::fs::write(at.join("new.csv"), "a,b,c,d\n1,2,3,4\n").unwrap();
+    std::fs::write(at.join("turned.csv"), "d,id,a,c,b\n4,x7,1,3,2\n").unwrap();
+    let answer = |file: &str| json(at, &["predict", "run/model.invar", file, "--json"]);
+    assert_eq!(answer("new.csv")["outputs"], answer("turned.csv")["outputs"]);
     let (again, _) = expect(at, &["train", "invar.toml"], 0);
     assert_eq!(again, out);
     assert_eq!(lines(&at.join("run/screens.jsonl")).len(), 1);
@@ -252,7 +281,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         (swap("nan.csv"), 1, vec!["nan.csv", "line 42, column `c`: expected a number, got a missing value"]),
         (swap("word.csv"), 1, vec!["word.csv, line 42, column `c`", "three"]),
         (swap("one.csv"), 1, vec!["one.csv: expected two classes or more, got only `high`"]),
-        (swap("gone.csv"), 1, vec!["gone.csv: cannot open it"]),
+        (swap("gone.csv"), 1, vec!["gone.csv: no such file or folder"]),
         (classes.replace("label = \"y\"", "label = \"z\""), 2, vec!["a.csv", "`z`"]),
         (classes.replace("swaps(0)", "flip(1)"), 2, vec!["flip(1): axis 1 is out of range; shape 4 has axes 0 to 0"]),
         (IMAGES.replace("[1, 8, 8]", "[1, 7, 8]"), 1, vec!["bars.npz", "64 entries", "1x7x8"]),
@@ -302,7 +331,11 @@ fn places_that_cannot_be_written_are_named() {
     assert!(err.contains("cannot create bars.npz/run"), "{err}");
     expect(at, &["train", "invar.toml"], 0);
     let (_, err) = expect(at, &["report", "run", "-o", "missing/page.html"], 1);
-    assert!(err.contains("cannot write missing/page.html"), "{err}");
+    assert_eq!(err, "error: cannot write missing/page.html: the folder missing does not exist\n");
+    let (_, err) = expect(at, &["report", "run", "-o", "run/model.invar"], 2);
+    assert!(err.contains("--output should be a file of its own, but is run/model.invar, which is a file of the run"), "{err}");
+    let (_, err) = expect(at, &["check", "."], 2);
+    assert!(err.contains("the project file should be a file of at most 1 MiB, but is ., which is a folder"), "{err}");
     let (_, err) = expect(at, &["report", "bars.npz"], 1);
     assert!(err.contains("cannot read bars.npz/run.json"), "{err}");
     // A disk that is full: files may not grow beyond 512 bytes, and what was there stays.

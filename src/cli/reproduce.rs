@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use invar_lab::reproduce::Budget;
 
-use super::MethodArg;
+use super::{MethodArg, at_least_one};
 
 /// Arguments of `invar reproduce`.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) struct ReproduceArgs {
     pub(crate) tables_only: bool,
 
     /// Fits at once [default: number of cores].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
 
     /// Print the tables as JSON.

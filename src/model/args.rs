@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use invar_data::Layout;
-use invar_program::{Reading, Saved};
+use invar_program::Told;
+
+use crate::cli::FormatArg;
 
 /// How files are read, where that differs from the training data.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
+    /// The format [default: that of the name, else as in training].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatArg>,
+
     /// NPZ: the array of inputs [default: as in training].
     #[arg(long, value_name = "NAME")]
     inputs: Option<String>,
@@ -23,19 +28,13 @@ pub(crate) struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// As the model says, unless told otherwise.
-    pub(crate) fn of(&self, model: &Saved) -> Reading {
-        self.over(model.reading.clone())
-    }
-
-    /// As told, else as `reading` says.
-    pub(crate) fn over(&self, reading: Reading) -> Reading {
-        let Reading { inputs, label, shape, layout } = reading;
-        Reading {
-            inputs: self.inputs.clone().or(inputs),
-            label: self.label.clone().or(label),
-            shape,
-            layout: if self.channels_last { Layout::ChannelsLast } else { layout },
+    /// What it says about files.
+    pub(crate) fn told(&self) -> Told {
+        Told {
+            format: self.format.map(Into::into),
+            inputs: self.inputs.clone(),
+            label: self.label.clone(),
+            channels_last: self.channels_last,
         }
     }
 }
@@ -72,7 +71,7 @@ pub(crate) struct PredictArgs {
     invar certify model.invar --data test.npz         # the same, measured on data\n  \
     invar certify model.invar --group 'rot90(1,2)' --steps\n  \
     invar certify --onnx other.onnx --shape 3x32x32 --group 'flip(2)' --data test.npz\n\n\
-    Exit code 0 when every group is certified, 1 when one is not: a regression test.")]
+    Exit code 0 when every group is certified, 1 when one is not or there is none: a regression test.")]
 pub(crate) struct CertifyArgs {
     /// The model, as `invar train` wrote it.
     #[arg(required_unless_present = "onnx")]
@@ -98,7 +97,7 @@ pub(crate) struct CertifyArgs {
     pub(crate) reading: ReadingArgs,
 
     /// Examples to measure on.
-    #[arg(long, default_value = "64", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value = "64", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_negative_numbers = true)]
     pub(crate) examples: u32,
 
     /// Show how each operation follows.
@@ -119,8 +118,16 @@ pub(crate) struct ExportArgs {
     /// The model, as `invar train` wrote it.
     pub(crate) model: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+}
+
+/// What is to be written: one or both.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Outputs {
     /// Write ONNX: ordinary nodes, operators of version 17, normalisation included.
-    #[arg(long, value_name = "FILE", required_unless_present = "safetensors")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) onnx: Option<PathBuf>,
 
     /// Write the weights alone.

@@ -11,8 +11,8 @@ use invar_program::certify::{self, Certificate, certify};
 use invar_program::{Input, Interpreter, Reading, Saved};
 use serde::Serialize;
 
-use super::CertifyArgs;
 use super::export::sides;
+use super::{CertifyArgs, check_finite};
 use crate::output::{self, line, table, thousands};
 use crate::reproduce::bar;
 
@@ -23,6 +23,7 @@ const SEED: u64 = 0;
 #[derive(Serialize)]
 struct Answer {
     model: String,
+    /// Whether there are groups, and each is.
     certified: bool,
     /// Part of the largest weight of an operation that counts as rounding.
     weight_tolerance: f64,
@@ -40,6 +41,7 @@ struct Found {
     name: String,
     /// Whether the model claims to keep it.
     kept: bool,
+    /// Proved, where that was tried, and measured to hold.
     certified: bool,
     /// Nothing for the models of others, which are only measured.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +68,9 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     let model = Saved::load(path)?;
     let program = model.whole()?;
     let groups = groups(&model, &args.group)?;
-    let examples = examples(args, &program.input, &args.reading.of(&model))?;
+    let examples = Examples::read(args, &program.input, &model.reading)?;
+    examples.check(|x| program.run(x))?;
+    let examples = examples.inputs;
     let found = each(&groups, |group| {
         let (proof, measured) = (certify(&program, group)?, numeric::deviations(&program, group, &examples)?);
         Ok((Some(proof), measured))
@@ -95,11 +99,11 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         [channels, height, width] => Input::Images { channels, height, width },
         _ => Input::Array { shape: shape.sides().to_vec() },
     };
-    let examples = examples(args, &input, &args.reading.over(Reading::default()))?;
-    let found = each(&groups, |group| {
-        let run = |x: &[f32]| model.run(shape.sides(), x);
-        Ok((None, numeric::deviations_of(run, &input, group, &examples)?))
-    })?;
+    let examples = Examples::read(args, &input, &Reading::default())?;
+    let run = |x: &[f32]| model.run(shape.sides(), x);
+    examples.check(run)?;
+    let examples = examples.inputs;
+    let found = each(&groups, |group| Ok((None, numeric::deviations_of(run, &input, group, &examples)?)))?;
     let head = format!("ONNX, {shape}; measured only, nothing is proved");
     Ok((Answer::new(args, path, examples.len() / shape.len(), found), head))
 }
@@ -122,7 +126,7 @@ impl Answer {
     fn new(args: &CertifyArgs, path: &Path, examples: usize, groups: Vec<Found>) -> Self {
         Self {
             model: path.display().to_string(),
-            certified: groups.iter().all(|group| group.certified),
+            certified: !groups.is_empty() && groups.iter().all(|group| group.certified),
             weight_tolerance: certify::TOLERANCE,
             output_tolerance: numeric::TOLERANCE,
             data: args.data.iter().map(|path| path.display().to_string()).collect(),
@@ -157,17 +161,42 @@ fn groups(model: &Saved, asked: &[String]) -> Result<Vec<(Group, bool)>> {
 }
 
 /// What is measured on: the first examples of the files, or random ones.
-fn examples(args: &CertifyArgs, input: &Input, reading: &Reading) -> Result<Vec<f32>> {
-    let (count, sides) = (args.examples as usize, input.sides());
-    if args.data.is_empty() {
-        return Ok(numeric::random(input, count, SEED));
+struct Examples {
+    inputs: Vec<f32>,
+    /// What each example of the files is called.
+    names: Vec<String>,
+}
+
+impl Examples {
+    fn read(args: &CertifyArgs, input: &Input, reading: &Reading) -> Result<Self> {
+        let (count, sides, limits) = (args.examples as usize, input.sides(), Limits::of_this_machine());
+        let most = numeric::most_examples(input, limits);
+        if args.data.is_empty() && count > most {
+            let expected = format!("at most {} for the memory that is free", thousands(&most));
+            return Err(invar_lab::Error::Setting { name: "--examples", expected, got: thousands(&count) }.into());
+        }
+        if args.data.is_empty() {
+            return Ok(Self { inputs: numeric::random(input, count, SEED), names: Vec::new() });
+        }
+        let mut all = Self { inputs: Vec::new(), names: Vec::new() };
+        for path in &args.data {
+            let table = reading.read(&args.reading.told(), &sides, path, limits)?;
+            let name = |index: usize| table.ids.get(index).cloned().unwrap_or_else(|| index.to_string());
+            all.names.extend((0..table.len()).map(|index| format!("{}: example {}", table.source, name(index))));
+            all.inputs.extend(table.inputs);
+        }
+        all.names.truncate(count);
+        all.inputs.truncate(count.saturating_mul(sides.iter().product()));
+        Ok(all)
     }
-    let mut examples = Vec::new();
-    for path in &args.data {
-        examples.extend(reading.read(&sides, path, Limits::of_this_machine())?.inputs);
+
+    /// Refuses examples of the user's with outputs that cannot be compared.
+    fn check(&self, run: impl Fn(&[f32]) -> invar_program::Result<Vec<f32>>) -> Result<()> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        check_finite(&run(&self.inputs)?, self.names.len(), |index| self.names[index].clone())
     }
-    examples.truncate(count * sides.iter().product::<usize>());
-    Ok(examples)
 }
 
 fn render(answer: &Answer, head: &str, steps: bool) -> String {
@@ -181,32 +210,43 @@ fn render(answer: &Answer, head: &str, steps: bool) -> String {
     let proofs = answer.groups.iter().any(|found| found.proof.is_some());
     let weights = if proofs { format!("weights count as equal within {weights:.0e} of the largest; ") } else { String::new() };
     let measure = format!("{weights}outputs count as equal within {outputs:.0e}, on {} {source}", answer.examples);
-    let rows: Vec<Vec<String>> = answer.groups.iter().map(row).collect();
-    let header = ["group", "kept", "proof", "weights differ by", "outputs change by", "certified"];
-    let mut parts = vec![format!("{head}\n{measure}"), table(&header, &rows, &[3, 4])];
-    parts.extend(answer.groups.iter().filter(|found| steps || !found.certified).map(|found| why(found, steps)));
+    let groups = output::count(answer.groups.len(), "group");
     let count = answer.groups.iter().filter(|found| found.certified).count();
-    parts.push(format!("certified {count} of {}", output::count(answer.groups.len(), "group")));
+    let (table, verdict) = if proofs {
+        (proof_table(&answer.groups), format!("certified {count} of {groups}"))
+    } else {
+        (measure_table(&answer.groups), format!("measured to hold: {count} of {groups}"))
+    };
+    let mut parts = vec![format!("{head}\n{measure}"), table];
+    parts.extend(answer.groups.iter().filter(|found| steps || !found.certified).map(|found| why(found, steps)));
+    parts.push(verdict);
     parts.join("\n\n")
 }
 
-fn row(found: &Found) -> Vec<String> {
-    let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
-    vec![
-        found.name.clone(),
-        yes(found.kept),
-        match &found.proof {
-            Some(proof) if proof.is_proved() => "proved".into(),
-            Some(_) => "not proved".into(),
-            None => "-".into(),
-        },
-        match &found.proof {
-            Some(proof) if proof.is_proved() => format!("{:.0e}", proof.largest_difference()),
-            _ => "-".into(),
-        },
-        format!("{:.0e}", found.measured.relative()),
-        yes(found.certified),
-    ]
+fn proof_table(groups: &[Found]) -> String {
+    let row = |found: &Found| {
+        let proof = found.proof.as_ref().filter(|proof| proof.is_proved());
+        vec![
+            found.name.clone(),
+            yes(found.kept),
+            if proof.is_some() { "proved" } else { "not proved" }.into(),
+            proof.map_or("-".into(), |proof| format!("{:.0e}", proof.largest_difference())),
+            format!("{:.0e}", found.measured.relative()),
+            yes(found.certified),
+        ]
+    };
+    let header = ["group", "kept", "proof", "weights differ by", "outputs change by", "certified"];
+    table(&header, &groups.iter().map(row).collect::<Vec<_>>(), &[3, 4])
+}
+
+/// Where nothing is proved.
+fn measure_table(groups: &[Found]) -> String {
+    let row = |found: &Found| vec![found.name.clone(), format!("{:.0e}", found.measured.relative()), yes(found.measured.holds())];
+    table(&["group", "outputs change by", "holds"], &groups.iter().map(row).collect::<Vec<_>>(), &[1])
+}
+
+fn yes(is: bool) -> String {
+    if is { "yes" } else { "no" }.into()
 }
 
 /// What a verdict rests on, and how the walk went.

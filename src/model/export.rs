@@ -6,12 +6,16 @@ use anyhow::Result;
 use invar_program::{Saved, export};
 
 use super::ExportArgs;
+use super::args::Outputs;
 use crate::output::{self, line, thousands};
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let Outputs { onnx, safetensors } = &args.outputs;
+    let files = [("--onnx", onnx.as_deref()), ("--safetensors", safetensors.as_deref())];
+    output::check_apart(&files, &[("the model", &args.model)])?;
     let model = Saved::load(&args.model)?;
     let program = model.whole()?;
-    if let Some(path) = &args.onnx {
+    if let Some(path) = onnx {
         model.write_onnx(path)?;
         let (input, output) = (export::INPUT, export::OUTPUT);
         line(&format!(
@@ -21,7 +25,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             program.outputs()?
         ))?;
     }
-    if let Some(path) = &args.safetensors {
+    if let Some(path) = safetensors {
         model.write_safetensors(path)?;
         let count = output::count(program.tensors().count(), "tensor");
         line(&format!("wrote {}: {count}, {} numbers", path.display(), thousands(&program.parameters())))?;

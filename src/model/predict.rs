@@ -10,7 +10,7 @@ use invar_data::{CsvWriter, Field, Limits, Table};
 use invar_program::{Program, Saved, Task};
 use serde::Serialize;
 
-use super::PredictArgs;
+use super::{PredictArgs, check_finite};
 use crate::output::line;
 use crate::reproduce::bar;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
         _ => Printer::People,
     };
     for path in &args.files {
-        let table = model.read_as(&args.reading.of(&model), path, Limits::of_this_machine())?;
+        let table = model.read(&args.reading.told(), path, Limits::of_this_machine())?;
         let bar = progress(table.len(), path);
         for start in (0..table.len()).step_by(AT_ONCE) {
             print(&mut printer, &model, &program, &table, start)?;
@@ -79,11 +79,12 @@ fn header(task: &Task) -> Vec<&str> {
 fn print(printer: &mut Printer, model: &Saved, program: &Program, table: &Table, start: usize) -> Result<()> {
     let end = table.len().min(start + AT_ONCE);
     let outputs = program.run(&table.inputs[start * table.width()..end * table.width()])?;
+    let name = |index: usize| table.ids.get(index).cloned().unwrap_or_else(|| index.to_string());
+    check_finite(&outputs, end - start, |index| format!("{}: example {}", table.source, name(start + index)))?;
     let each = outputs.len() / (end - start);
     let mut text = String::new();
     for (index, outputs) in (start..end).zip(outputs.chunks(each)) {
-        let number = index.to_string();
-        let example = table.ids.get(index).unwrap_or(&number);
+        let example = &name(index);
         let probabilities = softmax(outputs);
         let mut answer = Answer { file: &table.source, example, class: None, probabilities: None, value: None, outputs };
         match &model.task {

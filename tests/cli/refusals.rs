@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::run::{refused, refused_in_one_line};
+use crate::run::{invar_in, refused, refused_in_one_line};
 
 #[test]
 fn candidates_that_do_not_fit_the_shape() {
@@ -66,6 +66,44 @@ fn malformed_shorthand_is_shown_with_a_caret() {
 fn names_must_tell_candidates_apart() {
     refused_in_one_line(&["groups", "--shape", "4", "a=flip(0)", "a=cycle(0)"], 2, "two different groups are called `a`");
     refused_in_one_line(&["groups", "--shape", "4", "flip(0)", "--subset", "turn"], 2, "no candidate is called `turn`");
+}
+
+#[test]
+fn numbers_that_options_cannot_take() {
+    let refuse = |args: &[&str], part: &str| {
+        let err = refused(args, 2, part).err;
+        assert!(!err.contains("tip:"), "{err}");
+    };
+    refuse(&["train", "sum", "--seed", "-1"], "invalid value '-1' for '--seed <N>': expected a whole number, 0 or more");
+    for option in ["--epochs", "--examples", "--length"] {
+        let expected = format!("invalid value '-1' for '{option} <N>': expected a whole number, 1 or more");
+        refuse(&["train", "sum", option, "-1"], &expected);
+    }
+    let positive = |option: &str| format!("for '{option} <N>': expected a whole number, 1 or more");
+    for count in ["-1", "0", "many"] {
+        refuse(&["train", "sum", "--threads", count], &positive("--threads"));
+        refuse(&["lattice", "--shape", "3", "flip(0)", "--cap", count], &positive("--cap"));
+    }
+    for seconds in ["0", "-1", "nan", "inf"] {
+        refuse(&["bench", "sequences", "--seconds", seconds], "'--seconds <SECONDS>': expected a number above 0");
+    }
+}
+
+#[test]
+fn files_that_would_overwrite_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = invar_in(folder.path(), &["lattice", "--shape", "3", "flip(0)", "--html", "a.html", "--svg", "./a.html"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert_eq!(run.err, "error: --html should be a file of its own, but is a.html, which is that of --svg\n");
+    assert!(!folder.path().join("a.html").exists());
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str| invar_in(folder.path(), &["lattice", "--shape", "3", "flip(0)", "--svg", path]);
+    assert_eq!(write("no/x.svg").err, "error: cannot write no/x.svg: the folder no does not exist\n");
+    assert_eq!((write(".").err.as_str(), write(".").code), ("error: cannot write .: . is a folder\n", 1));
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(crate) struct Raw {
     pub(crate) shape: Vec<usize>,
     pub(crate) inputs: Vec<f32>,
     pub(crate) column: Option<Column>,
+    /// What the inputs are called, where they have names.
+    pub(crate) names: Vec<String>,
     pub(crate) ids: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
@@ -43,7 +45,7 @@ pub(crate) fn check_counts(origin: &str, inputs: usize, labels: usize) -> Result
 
 pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result<Table> {
     let origin = source.origin();
-    let Raw { shape, mut inputs, column, ids, mut notes } = raw;
+    let Raw { shape, mut inputs, column, names: columns, ids, mut notes } = raw;
     let width = volume(&shape).filter(|&width| width > 0);
     let width = width.ok_or_else(|| Error::mismatch(&origin, "the shape of an example", "at least one entry", dims(&shape)))?;
     if inputs.is_empty() {
@@ -62,7 +64,8 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
         Some(column) => {
             check_counts(&origin, examples, column.len())?;
             budget.take(&origin, "the labels", column.len(), size_of::<usize>())?;
-            labels::interpret(&origin, column, source.task, source.classes.as_deref())?
+            let place = |example| source.label_place(example);
+            labels::interpret(&origin, column, source.task, source.classes.as_deref(), &place)?
         }
         None => Labels::None,
     };
@@ -77,7 +80,7 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
     {
         notes.push(format!("{}: {last} channels seem to come last; if so, say that the layout is channels last", dims(&shape)));
     }
-    Ok(Table { shape, inputs, labels, ids, notes, source: origin })
+    Ok(Table { shape, inputs, labels, columns, ids, notes, source: origin })
 }
 
 /// The shape asked for, if it has as many entries as the examples.

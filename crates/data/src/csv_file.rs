@@ -9,24 +9,26 @@ use csv::StringRecord;
 
 use crate::assemble::Raw;
 use crate::element::Column;
-use crate::error::{Error, Result, origin, quote};
+use crate::error::{Error, Result, list, origin, quote};
 use crate::limits::{Budget, open};
 use crate::source::{Missing, Source};
 
 /// What people write where a value is missing.
 const MISSING: [&str; 8] = ["", "na", "n/a", "nan", "null", "none", "?", "-"];
+/// Of these what may as well be the name of a class.
+const NAMES: [&str; 2] = ["none", "-"];
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
     let (mut file, length) = open(&source.path, budget)?;
-    let lines = count_lines(&mut file, &origin)?;
+    let lines = count_lines(&mut file, &source.path)?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file));
     let header = reader.headers().map_err(|error| wrong(&source.path, error))?.clone();
     let columns = Columns::new(source, &origin, &header)?;
 
     // Rows are at most the lines; values take two bytes at least, the value and what follows it.
     let rows = source.rows(lines);
-    let most = rows.saturating_mul(columns.inputs).min(usize::try_from(length / 2 + 1).unwrap_or(usize::MAX));
+    let most = rows.saturating_mul(columns.inputs.len()).min(usize::try_from(length / 2 + 1).unwrap_or(usize::MAX));
     budget.take(&origin, "the inputs", most, size_of::<f32>())?;
     let mut inputs = Vec::with_capacity(most);
     let mut labels = Vec::new();
@@ -39,33 +41,40 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
             let line = line_at(&source.path, start);
             return Err(Error::Ragged { origin, line, expected: header.len(), got: record.len() });
         }
-        for (index, cell) in record.iter().enumerate() {
-            let cell = Cell { path: &source.path, origin: &origin, start, column: &header[index], text: cell };
-            match columns.label {
-                Some(label) if label == index && source.wants_labels() => labels.push(cell.label(budget)?),
-                Some(label) if label == index => {}
-                _ => inputs.push(cell.number(source.missing)?),
-            }
+        let cell =
+            |index: usize| Cell { path: &source.path, origin: &origin, start, column: &header[index], text: &record[index] };
+        for &index in &columns.inputs {
+            inputs.push(cell(index).number(source.missing)?);
+        }
+        if let Some(index) = columns.label.filter(|_| source.wants_labels()) {
+            labels.push(cell(index).label(budget)?);
         }
     }
     inputs.shrink_to_fit();
     let column = source.wants_labels().then_some(Column::Texts(labels));
-    Ok(Raw { shape: vec![columns.inputs], inputs, column, ..Raw::default() })
+    let names = columns.inputs.iter().map(|&index| header[index].to_owned()).collect();
+    Ok(Raw { shape: vec![columns.inputs.len()], inputs, column, names, ..Raw::default() })
 }
 
 /// Which columns are what.
 struct Columns {
     label: Option<usize>,
-    inputs: usize,
+    /// In the order wanted.
+    inputs: Vec<usize>,
 }
 
 impl Columns {
     fn new(source: &Source, origin: &str, header: &StringRecord) -> Result<Self> {
         let names = || header.iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+        let position = |name: &String| header.iter().position(|column| column == name);
+        let wanted = source.columns.as_deref().unwrap_or_default();
+        let missing: Vec<String> = wanted.iter().filter(|name| position(name).is_none()).cloned().collect();
         if header.is_empty() {
             return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", "an empty file"));
         }
-        if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+        // Names may be numbers when they are those that are wanted.
+        let known = !wanted.is_empty() && missing.is_empty();
+        if !known && header.iter().all(|name| name.parse::<f64>().is_ok()) {
             let got = format!("numbers ({}, ...): add a header", quote(&header[0]));
             return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", got));
         }
@@ -73,25 +82,51 @@ impl Columns {
         if let Some(twice) = header.iter().find(|name| !seen.insert(*name)) {
             return Err(Error::malformed(origin, "line 1", "a name for each column", format!("{} twice", quote(twice))));
         }
+        if let [first, ..] = &missing[..] {
+            let problem = format!("expected the columns {}, of which {} missing", list(wanted), are(&missing));
+            return Err(Error::name(origin, problem, Some(first), names()));
+        }
         let label = match &source.label {
+            Some(name) if wanted.contains(name) => {
+                return Err(Error::name(
+                    origin,
+                    format!("the column {} is an input and not the label", quote(name)),
+                    None,
+                    names(),
+                ));
+            }
             Some(name) => {
-                let found = header.iter().position(|column| column == name);
-                if found.is_none() && source.wants_labels() {
-                    return Err(Error::name(origin, format!("no column {}", quote(name)), Some(name), names()));
-                }
-                found
+                let none = || Error::name(origin, format!("no column {}", quote(name)), Some(name), names());
+                Some(position(name).ok_or_else(none)?)
             }
             None if source.wants_labels() => {
                 return Err(Error::name(origin, "no column is named as the label: name one", None, names()));
             }
             None => None,
         };
-        let inputs = header.len() - usize::from(label.is_some());
-        if inputs == 0 {
+        let left_out = [label, source.leave_out.as_ref().and_then(position)];
+        let inputs: Vec<usize> = match &source.columns {
+            Some(wanted) => wanted.iter().filter_map(position).collect(),
+            None => (0..header.len()).filter(|&index| !left_out.contains(&Some(index))).collect(),
+        };
+        if inputs.is_empty() {
             return Err(Error::name(origin, "no columns of inputs beside the label", None, names()));
         }
         Ok(Self { label, inputs })
     }
+}
+
+fn are(names: &[String]) -> String {
+    if names.len() == 1 { format!("{} is", list(names)) } else { format!("{} are", list(names)) }
+}
+
+/// `a.csv, line 3, column `class``: where the label of an example stands. Found by reading again, for a message.
+pub(crate) fn label_place(source: &Source, example: usize) -> String {
+    let reader = csv::ReaderBuilder::new().flexible(true).from_path(&source.path);
+    let record = reader.ok().and_then(|reader| reader.into_byte_records().nth(example)).and_then(std::result::Result::ok);
+    let line = record.and_then(|record| record.position().map(|start| line_at(&source.path, start.byte())));
+    let column = source.label.as_deref().map(|name| format!(", column {}", quote(name))).unwrap_or_default();
+    format!("{}, line {}{column}", source.origin(), line.unwrap_or_default())
 }
 
 /// One value and its place.
@@ -120,8 +155,13 @@ impl Cell<'_> {
     }
 
     fn label(&self, budget: &mut Budget) -> Result<String> {
-        if self.text.is_empty() {
-            return Err(self.wrong("a label", "a missing value"));
+        if self.is_missing() && !NAMES.iter().any(|word| self.text.eq_ignore_ascii_case(word)) {
+            let word = if self.text.is_empty() { String::new() } else { format!(" ({})", quote(self.text)) };
+            return Err(self.wrong("a label", &format!("a missing value{word}")));
+        }
+        // More likely a quote that is closed some rows too late.
+        if self.text.contains(['\n', '\r']) {
+            return Err(self.wrong("a label on one line", &format!("{}: mind the quotes", quote(self.text))));
         }
         // A vector grows by doubling: its items count twice.
         budget.take(self.origin, "the labels", 1, self.text.len() + 2 * size_of::<String>())?;
@@ -143,19 +183,73 @@ impl Cell<'_> {
     }
 }
 
-/// How many lines there are after the first; a row may span several, so this many rows at most.
-fn count_lines(file: &mut File, origin: &str) -> Result<usize> {
+/// How many lines there are after the first; a row may span several, so this many rows at most. A quote that nothing closes would
+/// make one value of all that follows, and is an error.
+fn count_lines(file: &mut File, path: &Path) -> Result<usize> {
+    let origin = &origin(path);
     let mut buffer = vec![0; 1 << 16];
+    let mut quotes = Quotes::default();
     let (mut lines, mut last) = (0, b'\n');
     loop {
         let count = file.read(&mut buffer).map_err(Error::io(origin, "read it"))?;
         let Some(&end) = buffer[..count].last() else { break };
         // Old files end their lines with a carriage return alone.
         lines += buffer[..count].iter().filter(|&&byte| matches!(byte, b'\n' | b'\r')).count();
+        buffer[..count].iter().for_each(|&byte| quotes.step(byte));
         last = end;
+    }
+    if matches!(quotes.within, Within::Quotes) {
+        let line = line_at(path, quotes.opened);
+        return Err(Error::malformed(
+            origin,
+            format!("line {line}"),
+            "a quote at the end of the field that begins with one",
+            "none",
+        ));
     }
     file.seek(SeekFrom::Start(0)).map_err(Error::io(origin, "read it"))?;
     Ok(lines + usize::from(!matches!(last, b'\n' | b'\r')))
+}
+
+/// Follows the quotes of a file as the parser does.
+#[derive(Default)]
+struct Quotes {
+    within: Within,
+    /// Bytes so far.
+    at: u64,
+    /// Where the last quoted field begins.
+    opened: u64,
+}
+
+/// What the next byte belongs to.
+#[derive(Default)]
+enum Within {
+    /// The start of a field.
+    #[default]
+    Start,
+    /// A field without quotes, or what follows them.
+    Field,
+    Quotes,
+    /// A quoted field, after a quote: its end, or the first of two that stand for one.
+    Closing,
+}
+
+impl Quotes {
+    fn step(&mut self, byte: u8) {
+        self.within = match (&self.within, byte) {
+            (Within::Quotes, b'"') => Within::Closing,
+            (Within::Quotes, _) | (Within::Closing, b'"') => Within::Quotes,
+            (Within::Start, b'"') => {
+                self.opened = self.at;
+                Within::Quotes
+            }
+            // The mark of UTF-8 is no part of the first field.
+            (Within::Start, 0xef | 0xbb | 0xbf) if self.at < 3 => Within::Start,
+            (_, b',' | b'\n' | b'\r') => Within::Start,
+            _ => Within::Field,
+        };
+        self.at += 1;
+    }
 }
 
 /// The line of the row that starts at a byte, or after line ends that follow it. Counted again for a message: the parser's own
@@ -179,7 +273,7 @@ fn wrong(path: &Path, error: csv::Error) -> Error {
     let origin = &origin(path);
     let line = error.position().map_or(1, |position| line_at(path, position.byte()));
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::Io { origin: origin.to_owned(), action: "read", source },
+        csv::ErrorKind::Io(cause) => Error::Io { origin: origin.to_owned(), action: "read it", cause },
         csv::ErrorKind::Utf8 { err, .. } => {
             Error::malformed(origin, format!("line {line}"), "text in UTF-8", format!("other bytes in field {}", err.field() + 1))
         }
@@ -231,10 +325,7 @@ mod tests {
         assert_eq!(message("x,class\n-inf,b\n"), ", line 2, column `x`: expected a finite number that f32 can hold, got `-inf`");
         assert_eq!(message("x,class\n1e39,b\n"), ", line 2, column `x`: expected a finite number that f32 can hold, got `1e39`");
         assert_eq!(message("x,class\n1,\n"), ", line 2, column `class`: expected a label, got a missing value");
-        assert_eq!(
-            message("\u{feff}x,class\r\n1,\"a\r\nb\"\r\n\r\n2\r\n"),
-            ", line 5: expected 2 fields as in the header, got 1"
-        );
+        assert_eq!(message("\u{feff}x,class\r\n\"1\r\n\",a\r\n\r\n2\r\n"), ", line 5: expected 2 fields as in the header, got 1");
         assert_eq!(message("x,class\r1,a\rz,b"), ", line 3, column `x`: expected a number, got `z`");
         assert_eq!(message("x,class\n1,a\n\n2\n"), ", line 4: expected 2 fields as in the header, got 1");
         assert!(message("x,label\n1,a\n").contains("no column `class`; found `x`, `label`"));
@@ -264,8 +355,73 @@ mod tests {
             })
         };
         assert_eq!(predict("x,class\n1,a\n", Some("class")).unwrap().inputs, [1.0]);
-        assert_eq!(predict("x,y\n1,2\n", Some("class")).unwrap().inputs, [1.0, 2.0]);
         assert!(predict("x,class\n1,a\n", None).is_err());
+        // A label that was asked for must be there.
+        let error = predict("x,y\n1,2\n", Some("class")).unwrap_err().to_string();
+        assert!(error.ends_with("no column `class`; found `x`, `y`"), "{error}");
+        let leave_out = |text| {
+            load(text, |source| {
+                source.task = Task::Prediction;
+                source.leave_out = source.label.take();
+            })
+        };
+        assert_eq!(leave_out("x,class\n1,a\n").unwrap().inputs, [1.0]);
+        assert_eq!(leave_out("x,y\n1,2\n").unwrap().inputs, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let beside = |text: &str, change: fn(&mut Source)| {
+            load(text, |source| {
+                source.columns = Some(vec!["1".into(), "0".into()]);
+                change(source);
+            })
+        };
+        let predict = |source: &mut Source| (source.task, source.label) = (Task::Prediction, None);
+        let table = beside("id,0,class,1\nabc,5,a,6\n?,7,b,8\n", |_| ()).unwrap();
+        assert_eq!((&table.inputs[..], &table.columns[..]), (&[6.0, 5.0, 8.0, 7.0][..], &["1".to_owned(), "0".to_owned()][..]));
+        // Names may be numbers, once they are known.
+        assert_eq!(beside("0,1\n5,6\n", predict).unwrap().inputs, [6.0, 5.0]);
+        let error = |text: &str| beside(text, predict).unwrap_err().to_string();
+        let missing = error("0,x\n5,6\n");
+        assert!(missing.ends_with("expected the columns `1`, `0`, of which `1` is missing; found `0`, `x`"), "{missing}");
+        let foreign = error("a,b\n5,6\n");
+        assert!(foreign.ends_with("of which `1`, `0` are missing; found `a`, `b`"), "{foreign}");
+        let label = beside("0,1\n5,6\n", |source| source.label = Some("0".into())).unwrap_err().to_string();
+        assert!(label.contains("the column `0` is an input and not the label"), "{label}");
+    }
+
+    #[test]
+    fn quotes_are_closed_and_labels_stand_on_one_line() {
+        let unclosed = ": expected a quote at the end of the field that begins with one, got none";
+        assert_eq!(message("x,class\n1,a\n2,\"b\n3,a\n4,b\n"), format!(": line 3{unclosed}"));
+        assert_eq!(message("\u{feff}\"x,class\n1,a\n"), format!(": line 1{unclosed}"));
+        assert_eq!(message("x,class\n1,a\n2,\"b\"\"\n"), format!(": line 3{unclosed}"));
+        assert_eq!(
+            message("x,class\n1,\"a\n2,b\n3,\"\n4,b\n"),
+            ", line 2, column `class`: expected a label on one line, got `a\\n2,b\\n3,`: mind the quotes"
+        );
+        // Quotes that do not begin a field are letters.
+        let table = load("x,class\n1,a\"\n2,\"b\"\"\"\n", |_| ()).unwrap();
+        assert_eq!(table.labels, Labels::Classes { names: vec!["a\"".into(), "b\"".into()], values: vec![0, 1] });
+    }
+
+    #[test]
+    fn labels_are_named_by_line_too() {
+        for word in ["NA", "nan", "?"] {
+            let expected = format!(", line 3, column `class`: expected a label, got a missing value (`{word}`)");
+            assert_eq!(message(&format!("x,class\n1,a\n2,{word}\n3,b\n")), expected);
+        }
+        let table = load("x,class\n1,scratch\n2,none\n", |_| ()).unwrap();
+        assert_eq!(table.labels, Labels::Classes { names: vec!["none".into(), "scratch".into()], values: vec![1, 0] });
+        let refused = |change: fn(&mut Source)| {
+            let error = load("x,class\n\n1,1\n\n2,two\n", change).unwrap_err().to_string();
+            error.split_once("a.csv").unwrap().1.to_owned()
+        };
+        let number = refused(|source| source.task = Task::Regression);
+        assert_eq!(number, ", line 5, column `class`: expected a number for regression, got `two`");
+        let class = refused(|source| source.classes = Some(vec!["1".into(), "2".into()]));
+        assert_eq!(class, ", line 5, column `class`: unknown class `two`; found `1`, `2`");
     }
 
     #[test]

@@ -36,7 +36,8 @@ impl Digest {
 }
 
 impl Table {
-    /// The digest of shape, inputs and labels, classes included. Where the data came from does not count.
+    /// The digest of shape, inputs and labels, classes and the names of columns included: a model keeps these. Where the data
+    /// came from does not count.
     pub fn digest(&self) -> Digest {
         let sides: Vec<u8> = self.shape.iter().flat_map(|&side| (side as u64).to_le_bytes()).collect();
         let inputs: Vec<u8> = self.inputs.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -48,7 +49,13 @@ impl Table {
             Labels::Values(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             Labels::None => Vec::new(),
         };
-        Digest::of([sides, inputs, labels])
+        let columns = self.columns.iter().flat_map(|name| name.bytes().chain([0])).collect();
+        let mut parts = vec![sides, inputs, labels, columns];
+        // Tables without names have the digest they always had.
+        if self.columns.is_empty() {
+            parts.pop();
+        }
+        Digest::of(parts)
     }
 }
 
@@ -101,6 +108,7 @@ mod tests {
             shape: vec![2],
             inputs: inputs.to_vec(),
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
+            columns: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "here".into(),
@@ -126,5 +134,8 @@ mod tests {
         assert_ne!(one.digest(), table(&[1.0, 2.0, 3.0, 5.0], &[0, 1]).digest());
         assert_ne!(one.digest(), table(&[1.0, 2.0, 3.0, 4.0], &[1, 0]).digest());
         assert_ne!(one.digest(), Table { shape: vec![2, 1], ..one.clone() }.digest());
+        let named = |names: [&str; 2]| Table { columns: names.map(Into::into).into(), ..one.clone() }.digest();
+        assert_ne!(one.digest(), named(["x", "y"]));
+        assert_ne!(named(["x", "y"]), named(["x", "z"]));
     }
 }

@@ -12,19 +12,26 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Error)]
 pub enum Error {
     /// The system refused.
-    #[error("{origin}: cannot {action}: {source}")]
+    #[error("{origin}: cannot {action}: {cause}")]
     Io {
         /// The file.
         origin: String,
         /// What was attempted.
         action: &'static str,
-        /// Why it failed.
-        source: io::Error,
+        /// Why it failed; part of the message, so that it is no source to be told again.
+        cause: io::Error,
+    },
+
+    /// A path that leads nowhere.
+    #[error("{origin}: no such file or folder")]
+    Missing {
+        /// The path.
+        origin: String,
     },
 
     /// More bytes than may be used; found out before they are allocated.
     #[error(
-        "{origin}: {what} would take {}, but at most {} may be used; set a limit on the number of examples, or raise the limit on memory",
+        "{origin}: {what} would take {}, but at most {} may be used; read fewer examples at once, or free some memory",
         size(*.needed),
         size(*.limit)
     )]
@@ -170,7 +177,16 @@ pub enum Error {
 impl Error {
     pub(crate) fn io(origin: &str, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let origin = origin.to_owned();
-        move |source| Self::Io { origin, action, source }
+        move |cause| Self::Io { origin, action, cause }
+    }
+
+    /// The error of opening a file or folder.
+    pub(crate) fn opening(origin: &str) -> impl FnOnce(io::Error) -> Self {
+        let origin = origin.to_owned();
+        move |cause| match cause.kind() {
+            io::ErrorKind::NotFound => Self::Missing { origin },
+            _ => Self::Io { origin, action: "open it", cause },
+        }
     }
 
     pub(crate) fn malformed(origin: &str, place: impl Into<String>, expected: impl Into<String>, got: impl Into<String>) -> Self {
@@ -201,12 +217,12 @@ impl Error {
     /// The error of a read that ended early, or failed: decompressors report damage as an error of input.
     pub(crate) fn reading(origin: &str, place: &str) -> impl FnOnce(io::Error) -> Self {
         let (origin, place) = (origin.to_owned(), place.to_owned());
-        move |source| match source.kind() {
+        move |cause| match cause.kind() {
             io::ErrorKind::UnexpectedEof => Self::malformed(&origin, place, "more data", "the end of the file: it is truncated"),
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other => {
-                Self::malformed(&origin, place, "sound data", one_line(&source.to_string()))
+                Self::malformed(&origin, place, "sound data", one_line(&cause.to_string()))
             }
-            _ => Self::Io { origin, action: "read", source },
+            _ => Self::Io { origin, action: "read it", cause },
         }
     }
 }
@@ -252,7 +268,8 @@ fn suggestion(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(" (did you mean {}?)", quote(name))).unwrap_or_default()
 }
 
-fn list(names: &[String]) -> String {
+/// Names in a message, as many as fit in a line.
+pub(crate) fn list(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quote(name)).collect();
     match names.len() {
@@ -280,6 +297,13 @@ mod tests {
         assert_eq!(error.to_string(), "a.csv: no column `labels` (did you mean `label`?); found `label`, `x0`");
         let many = (0..20).map(|i| i.to_string()).collect();
         assert!(Error::name("a", "b", None, many).to_string().ends_with("`11` and 8 more"));
+    }
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = Error::io("a", "read it")(io::ErrorKind::PermissionDenied.into());
+        assert_eq!(error.to_string(), "a: cannot read it: permission denied");
+        assert!(std::error::Error::source(&error).is_none());
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     }
     let column = source.wants_labels().then(|| Column::Texts(files.iter().map(|file| file.class.clone()).collect()));
     let ids = files.iter().map(|file| file.id.clone()).collect();
-    Ok(Raw { shape: shape.to_vec(), inputs, column, ids, notes })
+    Ok(Raw { shape: shape.to_vec(), inputs, column, ids, notes, ..Raw::default() })
 }
 
 /// The values of all images, which must have one shape, and how many lost an opaque alpha channel.
@@ -145,10 +145,9 @@ impl Found {
 /// What is in a folder, hidden files left out, in order of the names.
 fn sorted(folder: &Path, budget: &mut Budget) -> Result<Vec<PathBuf>> {
     let origin = origin(folder);
-    let failed = || Error::io(&origin, "list the folder");
     let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed())? {
-        let path = entry.map_err(failed())?.path();
+    for entry in fs::read_dir(folder).map_err(Error::opening(&origin))? {
+        let path = entry.map_err(Error::io(&origin, "list the folder"))?.path();
         if !name(&path).starts_with('.') {
             // The path, the class and the name inside the folder are kept for each.
             budget.take(&origin, "the list of files", 3, path.as_os_str().len() + 2 * size_of::<PathBuf>())?;

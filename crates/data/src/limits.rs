@@ -63,11 +63,11 @@ impl Budget {
 pub(crate) fn open(path: &Path, budget: &Budget) -> Result<(File, u64)> {
     let origin = origin(path);
     // Asked before opening: to open a pipe is to wait for whoever writes it.
-    let found = fs::metadata(path).map_err(Error::io(&origin, "open it"))?;
+    let found = fs::metadata(path).map_err(Error::opening(&origin))?;
     if !found.is_file() {
         return Err(Error::request(&origin, format!("expected a file, got {}", kind(&found))));
     }
-    let file = File::open(path).map_err(Error::io(&origin, "open it"))?;
+    let file = File::open(path).map_err(Error::opening(&origin))?;
     let length = file.metadata().map_err(Error::io(&origin, "read its size"))?.len();
     budget.admit(&origin, "the file", length)?;
     Ok((file, length))
@@ -120,7 +120,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let budget = Budget::new(Limits::new(2));
         assert!(open(folder.path(), &budget).unwrap_err().to_string().contains("got a folder"));
-        assert!(matches!(open(&folder.path().join("none"), &budget), Err(Error::Io { .. })));
+        assert!(matches!(open(&folder.path().join("none"), &budget), Err(Error::Missing { .. })));
         let path = folder.path().join("three");
         fs::write(&path, "abc").unwrap();
         assert!(matches!(open(&path, &budget), Err(Error::TooLarge { needed: 3, limit: 2, .. })));

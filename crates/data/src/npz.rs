@@ -52,7 +52,7 @@ struct Names {
 impl Names {
     fn choose(source: &Source, origin: &str, found: Vec<String>) -> Result<Self> {
         let wants = source.wants_labels();
-        for name in source.inputs.iter().chain(source.label.iter().filter(|_| wants)) {
+        for name in source.inputs.iter().chain(&source.label) {
             if !found.contains(name) {
                 return Err(Error::name(origin, format!("no array {}", quote(name)), Some(name), found));
             }
@@ -131,5 +131,7 @@ mod tests {
         assert_eq!(choose(&predict, &["x", "y"]).unwrap(), names("x", None));
         assert_eq!(choose(&predict, &["anything"]).unwrap(), names("anything", None));
         assert!(choose(&predict, &["a", "b"]).is_err());
+        let error = choose(&Source { label: Some("z".into()), ..predict }, &["x", "y"]).unwrap_err().to_string();
+        assert_eq!(error, "a: no array `z`; found `x`, `y`");
     }
 }

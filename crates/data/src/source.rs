@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::assemble::{Raw, assemble};
 use crate::error::{Error, Result, origin};
 use crate::limits::{Budget, Limits};
-use crate::table::Table;
+use crate::table::{Labels, Table};
 use crate::{csv_file, folder, idx, npy, npz};
 
 /// A file or folder of the user's.
@@ -36,10 +36,16 @@ pub struct Source {
     /// NPZ: the array of inputs, by default `x`, `X`, `data` or `images`.
     #[serde(default)]
     pub inputs: Option<String>,
+    /// CSV: the columns of inputs, in the order wanted; others are not looked at. By default all but the label, as they stand.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
     /// The column (CSV) or array (NPZ, by default the partner of the inputs) of labels. When only predictions are wanted, a
     /// column of this name is left out.
     #[serde(default)]
     pub label: Option<String>,
+    /// CSV: a column that is no input wherever it is there: the label of other files of the kind.
+    #[serde(default)]
+    pub leave_out: Option<String>,
     /// NPY and IDX: the second file, with the labels. For IDX by default the one named `labels` instead of `images`.
     #[serde(default)]
     pub labels: Option<PathBuf>,
@@ -74,6 +80,19 @@ pub enum Format {
     Idx,
     /// A folder of images by class.
     Images,
+}
+
+impl Format {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Csv => "csv",
+            Self::Idx => "idx",
+            Self::Images => "images",
+        }
+    }
 }
 
 /// What the data are for.
@@ -118,7 +137,9 @@ impl Source {
             task,
             format: None,
             inputs: None,
+            columns: None,
             label: None,
+            leave_out: None,
             labels: None,
             shape: None,
             layout: Layout::default(),
@@ -126,6 +147,16 @@ impl Source {
             limit: None,
             missing: Missing::default(),
         }
+    }
+
+    /// The same, to stand beside this table: of its classes, and a CSV file with its columns in its order.
+    pub fn beside(self, table: &Table) -> Result<Self> {
+        let classes = match &table.labels {
+            Labels::Classes { names, .. } => Some(names.clone()),
+            _ => None,
+        };
+        let named = !table.columns.is_empty() && self.format()? == Format::Csv;
+        Ok(Self { classes, columns: named.then(|| table.columns.clone()), ..self })
     }
 
     /// Reads everything, within the limits.
@@ -156,6 +187,14 @@ impl Source {
         origin(&self.path)
     }
 
+    /// Where the label of an example stands, for messages.
+    pub(crate) fn label_place(&self, example: usize) -> String {
+        match self.format() {
+            Ok(Format::Csv) => csv_file::label_place(self, example),
+            _ => format!("{}: label of example {example}", self.origin()),
+        }
+    }
+
     pub(crate) fn wants_labels(&self) -> bool {
         self.task != Task::Prediction
     }
@@ -172,6 +211,9 @@ impl Source {
         match self {
             Self { limit: Some(0), .. } => refuse("the limit on the number of examples must be 1 or more, got 0"),
             Self { inputs: Some(_), .. } if format != Format::Npz => refuse("only NPZ files have arrays of inputs to name"),
+            Self { columns: Some(_), .. } | Self { leave_out: Some(_), .. } if format != Format::Csv => {
+                refuse("only CSV files have columns to name")
+            }
             Self { labels: Some(_), .. } if !second_file => refuse("only NPY and IDX data have a second file with the labels"),
             Self { label: Some(_), .. } if !matches!(format, Format::Npz | Format::Csv) => {
                 refuse("only NPZ arrays and CSV columns have a label by name")
@@ -209,6 +251,7 @@ fn guess(path: &Path) -> Result<Format> {
             "a pickle, which can run any code when it is read",
             "save the arrays with `numpy.savez(path, x=x, y=y)`",
         )),
+        () if !path.exists() => Err(Error::Missing { origin: origin(path) }),
         () => Err(Error::request(
             &origin(path),
             "cannot tell the format from the name: expected .npy, .npz, .csv, IDX (-ubyte, .idx, also with .gz) or a folder \
@@ -232,7 +275,15 @@ mod tests {
         assert_eq!(of(".").unwrap(), Format::Images);
         assert!(of("x.parquet").unwrap_err().to_string().contains("to_csv"));
         assert!(of("x.pkl").unwrap_err().to_string().contains("pickle"));
-        assert!(of("x.csv.gz").unwrap_err().to_string().contains("cannot tell the format"));
+        assert_eq!(of("nothing").unwrap_err().to_string(), "nothing: no such file or folder");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.csv.gz");
+        std::fs::write(&path, "").unwrap();
+        assert!(Source::new(path, Task::Prediction).format().unwrap_err().to_string().contains("cannot tell the format"));
+        for format in [Format::Images, Format::Csv, Format::Npz] {
+            let missing = Source { format: Some(format), ..Source::new("nothing", Task::Prediction) };
+            assert_eq!(missing.load(Limits::new(1)).unwrap_err().to_string(), "nothing: no such file or folder");
+        }
         let forced = Source { format: Some(Format::Csv), ..Source::new("x.txt", Task::Prediction) };
         assert_eq!(forced.format().unwrap(), Format::Csv);
     }
@@ -244,6 +295,8 @@ mod tests {
         assert!(refused(Source { limit: Some(0), ..csv() }).contains("must be 1 or more"));
         assert!(refused(Source { inputs: Some("x".into()), ..csv() }).contains("only NPZ"));
         assert!(refused(Source { labels: Some("y".into()), ..csv() }).contains("second file"));
+        let columns = Source { columns: Some(vec!["a".into()]), ..Source::new("x.npy", Task::Prediction) };
+        assert!(refused(columns).contains("only CSV files have columns"));
         let npy = Source { label: Some("y".into()), ..Source::new("x.npy", Task::Regression) };
         assert!(refused(npy).contains("label by name"));
         assert!(refused(Source::new(".", Task::Regression)).contains("are classes"));

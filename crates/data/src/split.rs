@@ -41,8 +41,11 @@ pub fn split(table: &Table, fraction: f64, seed: u64) -> Result<Parts> {
         parts.train.extend(kept);
     }
     if parts.validation.is_empty() {
-        let expected = "a class, or the whole, of two or more";
-        return Err(Error::mismatch(&table.source, "examples to hold some out", expected, table.len().to_string()));
+        let problem = match &table.labels {
+            Labels::Classes { .. } => "no class has two examples, one to train on and one to hold out for validation",
+            _ => "there is one example only: none can be held out for validation",
+        };
+        return Err(Error::labels(&table.source, format!("{problem}; add examples, or give validation a file of its own")));
     }
     parts.train.sort_unstable();
     parts.validation.sort_unstable();
@@ -70,6 +73,7 @@ mod tests {
             shape: vec![1],
             inputs: vec![0.0; classes.len()],
             labels: Labels::Classes { names: (0..4).map(|i| i.to_string()).collect(), values: classes.to_vec() },
+            columns: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "a".into(),
@@ -122,6 +126,14 @@ mod tests {
         for fraction in [0.0, 1.0, -0.5, f64::NAN] {
             assert!(split(&table(&[0, 0]), fraction, 1).unwrap_err().to_string().contains("between 0 and 1"));
         }
-        assert!(split(&table(&[0]), 0.5, 1).is_err());
+    }
+
+    #[test]
+    fn too_few_examples_are_told_in_words() {
+        let error = split(&table(&[0, 1]), 0.5, 1).unwrap_err().to_string();
+        assert!(error.starts_with("a: no class has two examples"), "{error}");
+        let number = Table { labels: Labels::Values(vec![0.0]), ..table(&[0]) };
+        let error = split(&number, 0.5, 1).unwrap_err().to_string();
+        assert!(error.starts_with("a: there is one example only"), "{error}");
     }
 }

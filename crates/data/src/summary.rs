@@ -211,6 +211,7 @@ mod tests {
             shape: vec![2],
             inputs: inputs.to_vec(),
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
+            columns: Vec::new(),
             ids: Vec::new(),
             notes: vec!["note".into()],
             source: "here".into(),

@@ -1,6 +1,6 @@
 //! The user's data in memory.
 
-use crate::error::{Error, Result, dims};
+use crate::error::{Error, Result, dims, list};
 
 /// Examples of one shape, with their labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Table {
     pub inputs: Vec<f32>,
     /// One label per example, or none at all.
     pub labels: Labels,
+    /// What the file calls each entry of an example as it lies there; empty for formats that name none.
+    pub columns: Vec<String>,
     /// What the user calls each example, such as the name of its image; empty when they are only counted.
     pub ids: Vec<String>,
     /// What was done to the data that the user may want to know.
@@ -63,14 +65,20 @@ impl Table {
             shape: self.shape.clone(),
             inputs: positions.iter().flat_map(|&i| self.example(i)).copied().collect(),
             labels: self.labels.select(positions),
+            columns: self.columns.clone(),
             ids: if self.ids.is_empty() { Vec::new() } else { positions.iter().map(|&i| self.ids[i].clone()).collect() },
             notes: self.notes.clone(),
             source: self.source.clone(),
         }
     }
 
-    /// Refuses data that cannot stand beside this: another shape, other classes, or another kind of label.
+    /// Refuses data that cannot stand beside this: another shape, other columns, other classes, or another kind of label.
     pub fn check_alike(&self, other: &Self) -> Result<()> {
+        let named = !self.columns.is_empty() && !other.columns.is_empty();
+        if named && self.columns != other.columns {
+            let expected = format!("{} as in {}", list(&self.columns), self.source);
+            return Err(Error::mismatch(&other.source, "the columns of inputs", expected, list(&other.columns)));
+        }
         if self.shape != other.shape {
             return Err(Error::mismatch(
                 &other.source,
@@ -136,6 +144,7 @@ mod tests {
             shape: vec![2],
             inputs: vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: vec![0, 1, 1] },
+            columns: vec!["u".into(), "v".into()],
             ids: vec!["p".into(), "q".into(), "r".into()],
             notes: Vec::new(),
             source: "here".into(),
@@ -148,6 +157,7 @@ mod tests {
         assert_eq!(chosen.len(), 2);
         assert_eq!(chosen.inputs, [4.0, 5.0, 0.0, 1.0]);
         assert_eq!(chosen.ids, ["r", "p"]);
+        assert_eq!(chosen.columns, ["u", "v"]);
         assert_eq!(chosen.labels, Labels::Classes { names: vec!["a".into(), "b".into()], values: vec![1, 0] });
     }
 
@@ -162,5 +172,9 @@ mod tests {
         assert!(one.check_alike(&two).unwrap_err().to_string().contains("expected classes as in here, got numbers"));
         two.labels = Labels::Classes { names: vec!["a".into(), "c".into()], values: vec![0, 1, 1] };
         assert!(one.check_alike(&two).unwrap_err().to_string().contains("got a, c"));
+        let turned = Table { columns: vec!["v".into(), "u".into()], ..table() };
+        let error = one.check_alike(&turned).unwrap_err().to_string();
+        assert_eq!(error, "here: the columns of inputs: expected `u`, `v` as in here, got `v`, `u`");
+        assert!(one.check_alike(&Table { columns: Vec::new(), ..table() }).is_ok());
     }
 }

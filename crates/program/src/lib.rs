@@ -39,7 +39,7 @@ pub use input::Input;
 pub use interpret::Interpreter;
 pub use op::{Activation, Op, Pooling};
 pub use program::Program;
-pub use saved::{Candidate, Member, Normalisation, Reading, Saved, Task};
+pub use saved::{Candidate, Member, Normalisation, Reading, Saved, Task, Told};
 pub use tensor::Tensor;
 
 #[cfg(test)]

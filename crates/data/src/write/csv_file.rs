@@ -64,7 +64,7 @@ impl<W: Write> CsvWriter<W> {
 
 fn failed(error: csv::Error) -> Error {
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::Io { origin: WRITING.to_owned(), action: "write it", source },
+        csv::ErrorKind::Io(cause) => Error::Io { origin: WRITING.to_owned(), action: "write it", cause },
         other => Error::malformed(WRITING, "a row", "fields as in the header", format!("{other:?}")),
     }
 }

@@ -18,11 +18,11 @@ impl NewFile {
     /// Starts a file that will stand at `path`.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let made = tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder);
-        // The error names the temporary file, which means nothing to the user: keep only what went wrong.
-        let made = made.map_err(|error| Error::io(&origin(&path), "write it")(io::Error::from(error.kind())))?;
-        Ok(Self { path, file: BufWriter::new(made) })
+        let made = if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { beside(&path) };
+        match made {
+            Ok(file) => Ok(Self { path, file: BufWriter::new(file) }),
+            Err(error) => Err(Error::io(&origin(&path), "write it")(in_words(&path, &error))),
+        }
     }
 
     /// Puts the file in its place, over any that was there.
@@ -40,6 +40,27 @@ impl NewFile {
         file.persist(&self.path).map_err(|error| failed()(error.error))?;
         Ok(())
     }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A temporary file in the folder of `path`.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder(path))
+}
+
+/// Why no file can be made: the system would name the temporary file, which means nothing to the user.
+fn in_words(path: &Path, error: &io::Error) -> io::Error {
+    let folder = folder(path);
+    let words = match () {
+        () if path.is_dir() => format!("{} is a folder", path.display()),
+        () if !folder.exists() => format!("the folder {} does not exist", folder.display()),
+        () if !folder.is_dir() => format!("{} is not a folder", folder.display()),
+        () => return error.kind().into(),
+    };
+    io::Error::new(error.kind(), words)
 }
 
 impl Write for NewFile {
@@ -81,7 +102,18 @@ mod tests {
         write_whole(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        let error = write_whole(&folder.path().join("missing/result"), b"x").unwrap_err().to_string();
-        assert!(error.contains("missing/result: cannot write it") && !error.contains(".invar-"), "{error}");
+    }
+
+    #[test]
+    fn places_that_are_none_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().display();
+        let refused = |name: &str| write_whole(&folder.path().join(name), b"x").unwrap_err().to_string();
+        let missing = format!("{at}/missing/result: cannot write it: the folder {at}/missing does not exist");
+        assert_eq!(refused("missing/result"), missing);
+        assert_eq!(refused(""), format!("{at}/: cannot write it: {at}/ is a folder"));
+        std::fs::write(folder.path().join("file"), b"").unwrap();
+        assert_eq!(refused("file/result"), format!("{at}/file/result: cannot write it: {at}/file is not a folder"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

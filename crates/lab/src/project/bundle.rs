@@ -55,7 +55,9 @@ impl Maker<'_> {
             candidates: self.candidates(members)?,
             lattice: Some(Saved::lattice_hash(&self.prepared.problem.lattice)),
             reading: Reading {
+                format: data.format,
                 inputs: data.inputs.clone(),
+                columns: Some(self.loaded.train.columns.clone()).filter(|columns| !columns.is_empty()),
                 label: data.label.clone(),
                 shape: data.shape.clone(),
                 layout: data.layout,

@@ -193,6 +193,7 @@ mod tests {
             shape: vec![1],
             inputs: vec![0.0; labels.len()],
             labels,
+            columns: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: String::new(),

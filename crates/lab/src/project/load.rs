@@ -64,12 +64,8 @@ impl Loaded {
     pub fn load(project: Project, missing: Missing) -> Result<Self> {
         let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
         let train = read(project.source(&project.data.train))?;
-        let classes = match &train.labels {
-            Labels::Classes { names, .. } => Some(names.clone()),
-            _ => None,
-        };
         let beside = |files| -> Result<Table> {
-            let table = read(Source { classes: classes.clone(), ..project.source(files) })?;
+            let table = read(project.source(files).beside(&train)?)?;
             train.check_alike(&table)?;
             Ok(table)
         };
@@ -189,6 +185,25 @@ mod tests {
         let shape: Shape = shape.parse()?;
         let groups = on_shape(&project.symmetries.candidates, &shape)?;
         architecture(&project, &shape, &groups)
+    }
+
+    #[test]
+    fn other_files_are_read_by_the_columns_of_the_training_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("train.csv", "a,b,y\n1,2,no\n3,4,yes\n");
+        write("validation.csv", "y,b,a\nyes,6,5\n");
+        let load = |test: &str| {
+            write("test.csv", test);
+            let text = "[data]\ntrain = \"train.csv\"\nvalidation = \"validation.csv\"\ntest = \"test.csv\"\nlabel = \"y\"\n\
+                [task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"swaps(0)\"]\n";
+            Loaded::load(Project::parse(&folder.path().join("invar.toml"), text)?, Missing::Refuse)
+        };
+        let loaded = load("id,b,y,a\nx7,8,no,7\n").unwrap();
+        assert_eq!(loaded.validation.inputs, [5.0, 6.0]);
+        assert_eq!(loaded.test.unwrap().inputs, [7.0, 8.0]);
+        let error = load("a,c,y\n7,8,no\n").unwrap_err().to_string();
+        assert!(error.ends_with("expected the columns `a`, `b`, of which `b` is missing; found `a`, `c`, `y`"), "{error}");
     }
 
     #[test]

@@ -26,8 +26,13 @@ impl Project {
         let failed = |source| Error::File { what: "read", path: path.to_path_buf(), source };
         let found = std::fs::metadata(path).map_err(failed)?;
         if !found.is_file() || found.len() > MAX_BYTES {
-            let got = if found.is_file() { format!("{} bytes", found.len()) } else { "something else".into() };
-            return Err(Error::Setting { name: "project", expected: "a file of at most 1 MiB".into(), got });
+            let got = match () {
+                () if found.is_file() => format!("of {} bytes", found.len()),
+                () if found.is_dir() => "a folder".into(),
+                () => "a pipe or a device".into(),
+            };
+            let got = format!("{}, which is {got}", path.display());
+            return Err(Error::Setting { name: "the project file", expected: "a file of at most 1 MiB".into(), got });
         }
         let text = std::fs::read_to_string(path).map_err(failed)?;
         Self::parse(path, &text)

@@ -105,7 +105,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn table(width: usize, inputs: Vec<f32>) -> Table {
-        Table { shape: vec![width], inputs, labels: Labels::None, ids: Vec::new(), notes: Vec::new(), source: String::new() }
+        Table {
+            shape: vec![width],
+            inputs,
+            labels: Labels::None,
+            columns: Vec::new(),
+            ids: Vec::new(),
+            notes: Vec::new(),
+            source: String::new(),
+        }
     }
 
     proptest! {

@@ -1,12 +1,12 @@
 //! A first project file, with what the data tell filled in.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task};
 
-use super::file::Goal;
+use super::file::{Files, Goal};
 use super::load::PATCH;
 use crate::error::Result;
 
@@ -29,7 +29,9 @@ pub struct Sketch {
 /// What the data tell.
 #[derive(Debug)]
 struct Guess {
-    train: PathBuf,
+    train: Files,
+    format: Option<Format>,
+    inputs: Option<String>,
     goal: Goal,
     label: Option<String>,
     shape: Option<Vec<usize>>,
@@ -39,12 +41,14 @@ struct Guess {
     about: Vec<String>,
 }
 
-/// Writes a project file: for the data at `path` if there are any, else with values to be replaced.
-pub fn sketch(path: Option<&Path>) -> Result<Sketch> {
-    let guess = match path {
-        Some(path) => guess(path)?,
+/// Writes a project file: for data if there are any, with what is said about them, else with values to be replaced.
+pub fn sketch(data: Option<Source>) -> Result<Sketch> {
+    let guess = match data {
+        Some(source) => guess(source)?,
         None => Guess {
-            train: "train.npz".into(),
+            train: Files::One("train.npz".into()),
+            format: None,
+            inputs: None,
             goal: Goal::Classification,
             label: None,
             shape: Some(vec![1, 28, 28]),
@@ -57,11 +61,11 @@ pub fn sketch(path: Option<&Path>) -> Result<Sketch> {
     Ok(Sketch { text: write(&guess), guesses: guess.about })
 }
 
-fn guess(path: &Path) -> Result<Guess> {
-    let mut source = Source { missing: Missing::Keep, ..Source::new(path, Task::Classification) };
+fn guess(source: Source) -> Result<Guess> {
+    let mut source = Source { missing: Missing::Keep, task: Task::Classification, ..source };
     let mut about = Vec::new();
-    if source.format()? == Format::Csv {
-        source.label = label_column(path)?;
+    if source.format()? == Format::Csv && source.label.is_none() {
+        source.label = label_column(&source.path)?;
         if let Some(label) = &source.label {
             about.push(format!("labels are in the column `{label}`"));
         }
@@ -84,7 +88,12 @@ fn guess(path: &Path) -> Result<Guess> {
         about.push(format!("{} values are missing or infinite: `invar check` tells more", summary.missing + summary.infinite));
     }
     let (candidates, image) = plausible(&stored);
-    Ok(Guess { train: path.to_path_buf(), goal, label: source.label, shape, layout, candidates, image, about })
+    let Source { path, labels, format, inputs, label, .. } = source;
+    let train = match labels {
+        Some(labels) => Files::Two { inputs: path, labels },
+        None => Files::One(path),
+    };
+    Ok(Guess { train, format, inputs, goal, label, shape, layout, candidates, image, about })
 }
 
 /// Classes if the labels can be, unless there are about as many as examples.
@@ -111,7 +120,10 @@ fn load(source: &mut Source) -> Result<(Goal, Table)> {
 
 /// The column that looks like labels: by its name, else the last.
 fn label_column(path: &Path) -> Result<Option<String>> {
-    let failed = |source| crate::Error::File { what: "read", path: path.to_path_buf(), source };
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => invar_data::Error::Missing { origin: path.display().to_string() }.into(),
+        _ => crate::Error::File { what: "read", path: path.to_path_buf(), source },
+    };
     let mut header = String::new();
     let mut reader = BufReader::new(File::open(path).map_err(failed)?.take(HEADER));
     reader.read_line(&mut header).map_err(failed)?;
@@ -155,6 +167,12 @@ fn write(guess: &Guess) -> String {
         Goal::Classification => "classification",
         Goal::Regression => "regression",
     };
+    let path = |path: &Path| quote(&path.to_string_lossy());
+    let train = match &guess.train {
+        Files::One(file) => path(file),
+        Files::Two { inputs, labels } => format!("{{ inputs = {}, labels = {} }}", path(inputs), path(labels)),
+    };
+    let format = guess.format.map(|format| quote(format.name()));
     let layout = (guess.layout == Layout::ChannelsLast).then(|| quote("channels_last"));
     let (learner, epochs, lambdas) =
         if guess.image { ("cgreg", 20, "[0, 0.1, 1, 2, 10]") } else { ("screen", 200, "[0, 0.1, 1, 2, 10, 100]") };
@@ -165,6 +183,8 @@ fn write(guess: &Guess) -> String {
          [data]\n\
          # NPZ, NPY, CSV or IDX file, or a folder of images by class. NPY and IDX: {{ inputs = \"x.npy\", labels = \"y.npy\" }}.\n\
          train = {train}\n\
+         # The format of all files, where their names do not tell: \"npz\", \"npy\", \"csv\", \"idx\" or \"images\".\n\
+         {format}\n\
          # To decide on: a share of the examples to hold out, of each class alike, or a file of your own.\n\
          validation = 0.2\n\
          # Examples of another environment, to see how the model extrapolates. Nothing is decided on them.\n\
@@ -172,7 +192,7 @@ fn write(guess: &Guess) -> String {
          # CSV: the column with the labels. NPZ: the array.\n\
          {label}\n\
          # NPZ: the array with the inputs.\n\
-         # inputs = \"x\"\n\
+         {inputs}\n\
          # The shape of one example as it lies in the file; images are channels x height x width.\n\
          {shape}\n\
          # When the channels come last in the file:\n\
@@ -203,7 +223,8 @@ fn write(guess: &Guess) -> String {
          # Points of validation score that keeping symmetries may cost.\n\
          tolerance = 5\n\
          seed = 0\n",
-        train = quote(&guess.train.to_string_lossy()),
+        format = optional("format", format, "\"csv\""),
+        inputs = optional("inputs", guess.inputs.as_deref().map(quote), "\"x\""),
         label = optional("label", guess.label.as_deref().map(quote), "\"y\""),
         shape = optional("shape", guess.shape.as_ref().map(sides), "[3, 28, 28]"),
         layout = optional("layout", layout, "\"channels_last\""),
@@ -216,10 +237,14 @@ fn write(guess: &Guess) -> String {
 mod tests {
     use super::*;
     use crate::project::{Architecture, Loaded, Project};
-    use invar_data::{Array, Packing, write_npz};
+    use invar_data::{Array, Packing, write_npy, write_npz};
 
     fn read(folder: &Path, path: Option<&Path>) -> (Project, Vec<String>) {
-        let Sketch { text, guesses } = sketch(path).unwrap();
+        told(folder, path.map(|path| Source::new(path, Task::Prediction)))
+    }
+
+    fn told(folder: &Path, data: Option<Source>) -> (Project, Vec<String>) {
+        let Sketch { text, guesses } = sketch(data).unwrap();
         (Project::parse(&folder.join("invar.toml"), &text).unwrap(), guesses)
     }
 
@@ -227,7 +252,7 @@ mod tests {
     fn the_sketch_of_nothing_is_a_project() {
         let (project, guesses) = read(Path::new(""), None);
         assert_eq!((project.symmetries.candidates.len(), guesses.len()), (2, 0));
-        assert_eq!(project.data.train, super::super::Files::One("train.npz".into()));
+        assert_eq!(project.data.train, Files::One("train.npz".into()));
     }
 
     #[test]
@@ -245,6 +270,38 @@ mod tests {
         std::fs::write(&path, format!("a,value\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
         assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("value"), Goal::Regression));
+    }
+
+    #[test]
+    fn what_is_told_is_written_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let source = |name: &str| Source::new(at(name), Task::Prediction);
+        std::fs::write(at("a.txt"), "p,q,r\n1,2,x\n3,4,y\n").unwrap();
+        let (project, _) =
+            told(folder.path(), Some(Source { format: Some(Format::Csv), label: Some("r".into()), ..source("a.txt") }));
+        assert_eq!((project.data.format, project.data.label.as_deref()), (Some(Format::Csv), Some("r")));
+        write_npz(
+            &at("a.npz"),
+            &[
+                ("p", Array::Floats(&[2, 2], &[0.0; 4])),
+                ("q", Array::Integers(&[2], &[0, 1])),
+                ("r", Array::Integers(&[2], &[0, 1])),
+            ],
+            Packing::Stored,
+        )
+        .unwrap();
+        let named = Source { inputs: Some("p".into()), label: Some("r".into()), ..source("a.npz") };
+        let (project, _) = told(folder.path(), Some(named));
+        assert_eq!((project.data.inputs.as_deref(), project.data.label.as_deref()), (Some("p"), Some("r")));
+        write_npy(&at("x.npy"), &Array::Floats(&[2, 2], &[0.0; 4])).unwrap();
+        write_npy(&at("y.npy"), &Array::Integers(&[2], &[0, 1])).unwrap();
+        let (project, _) = told(folder.path(), Some(Source { labels: Some(at("y.npy")), ..source("x.npy") }));
+        assert_eq!(project.data.train, Files::Two { inputs: at("x.npy"), labels: at("y.npy") });
+        for name in ["nothing", "nothing.csv"] {
+            let error = sketch(Some(source(name))).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("{name}: no such file or folder")), "{error}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use invar_algebra::{Action, Group};
+use invar_data::Limits;
 use serde::{Deserialize, Serialize};
 
 use crate::Input;
@@ -110,6 +111,12 @@ pub fn moved(action: &Action, examples: &[f32]) -> Vec<f32> {
     all
 }
 
+/// How many examples can be measured on within the limits: they, the same moved, and as much again for what is computed.
+pub fn most_examples(input: &Input, limits: Limits) -> usize {
+    let entries = input.sides().iter().product::<usize>().max(1);
+    usize::try_from(limits.bytes / (4 * size_of::<f32>()) as u64).unwrap_or(usize::MAX) / entries
+}
+
 /// Random examples: pixels and numbers from 0 to 1, or from -1 to 1 for arrays, tokens of the vocabulary.
 pub fn random(input: &Input, count: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
@@ -141,6 +148,13 @@ mod tests {
         let input = Input::Array { shape: vec![2] };
         let all = |x: &[f32]| Ok(x.chunks(2).map(|x| run(x[0], x[1])).collect());
         deviations_of(all, &input, &swap, &[0.0, 1.0, 0.25, 0.5]).unwrap()
+    }
+
+    #[test]
+    fn examples_fit_into_memory() {
+        let input = Input::Images { channels: 3, height: 10, width: 10 };
+        assert_eq!(most_examples(&input, Limits::new(16 * 300 * 7 + 1)), 7);
+        assert_eq!(most_examples(&input, Limits::new(100)), 0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::program::Program;
 use crate::tensor::Tensor;
 
 pub use facts::{Candidate, Member, Normalisation, Task};
-pub use reading::Reading;
+pub use reading::{Reading, Told};
 
 /// A model: the program, what its answers mean, and which symmetries it keeps.
 #[derive(Debug, Clone, PartialEq)]

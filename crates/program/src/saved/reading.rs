@@ -8,13 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::Saved;
 use crate::error::{Error, Result, dims};
 
-/// What the user said about the training data, where it also decides how other files are read. See [`Source`].
+/// What the user said about the training data, and what they are like, where it also decides how other files are read. See
+/// [`Source`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
+    /// The format of files whose names do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
     /// NPZ: the array of inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
+    /// CSV: the columns of inputs, in the order the model takes them; by default columns are taken as they stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
     /// The column or array of labels, which is not an input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -26,23 +33,53 @@ pub struct Reading {
     pub layout: Layout,
 }
 
+/// What is said about the files at hand. Unlike a [`Reading`], which is left out where it has no meaning, it must fit them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// The format.
+    pub format: Option<Format>,
+    /// NPZ: the array of inputs.
+    pub inputs: Option<String>,
+    /// The column or array of labels, which must be there and is not an input.
+    pub label: Option<String>,
+    /// The channels come last.
+    pub channels_last: bool,
+}
+
 impl Reading {
-    /// The source of a file to predict on: options that its format does not have are left out.
-    pub fn source(&self, path: &Path) -> invar_data::Result<Source> {
+    /// The source of a file to predict on.
+    pub fn source(&self, told: &Told, path: &Path) -> invar_data::Result<Source> {
         let source = Source::new(path, Task::Prediction);
-        let format = source.format()?;
+        let format = told.format.map_or_else(|| self.format(&source), Ok)?;
+        let (csv, images) = (format == Format::Csv, format == Format::Images);
+        let layout = match self.layout {
+            _ if told.channels_last => Layout::ChannelsLast,
+            _ if images => Layout::ChannelsFirst,
+            layout => layout,
+        };
         Ok(Source {
-            inputs: self.inputs.clone().filter(|_| format == Format::Npz),
-            label: self.label.clone().filter(|_| matches!(format, Format::Npz | Format::Csv)),
-            shape: self.shape.clone().filter(|_| format != Format::Images),
-            layout: if format == Format::Images { Layout::ChannelsFirst } else { self.layout },
+            format: Some(format),
+            inputs: told.inputs.clone().or_else(|| self.inputs.clone().filter(|_| format == Format::Npz)),
+            columns: self.columns.clone().filter(|_| csv),
+            label: told.label.clone(),
+            leave_out: self.label.clone().filter(|_| csv),
+            shape: self.shape.clone().filter(|_| !images),
+            layout,
             ..source
         })
     }
 
+    /// As the name of a file tells, else as in training.
+    fn format(&self, source: &Source) -> invar_data::Result<Format> {
+        source.format().or_else(|error| match (error, self.format) {
+            (invar_data::Error::Request { .. }, Some(format)) => Ok(format),
+            (error, _) => Err(error),
+        })
+    }
+
     /// Reads examples of this shape, and refuses others. Axes of size 1 may be missing, and an example may be one long row.
-    pub fn read(&self, sides: &[usize], path: &Path, limits: Limits) -> Result<Table> {
-        let table = self.source(path)?.load(limits)?;
+    pub fn read(&self, told: &Told, sides: &[usize], path: &Path, limits: Limits) -> Result<Table> {
+        let table = self.source(told, path)?.load(limits)?;
         let long = |shape: &[usize]| shape.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
         let flat = table.shape.len() == 1 && table.width() == sides.iter().product::<usize>();
         if long(&table.shape) == long(sides) || flat {
@@ -56,12 +93,7 @@ impl Reading {
 
 impl Saved {
     /// Reads examples for this model: see [`Reading::read`].
-    pub fn read(&self, path: &Path, limits: Limits) -> Result<Table> {
-        self.read_as(&self.reading, path, limits)
-    }
-
-    /// The same, told how.
-    pub fn read_as(&self, reading: &Reading, path: &Path, limits: Limits) -> Result<Table> {
-        reading.read(&self.program.input.sides(), path, limits)
+    pub fn read(&self, told: &Told, path: &Path, limits: Limits) -> Result<Table> {
+        self.reading.read(told, &self.program.input.sides(), path, limits)
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{numbers, tensor};
 use crate::{Activation, Input};
-use invar_data::{Bundle, Layout, Limits};
+use invar_data::{Bundle, Format, Layout, Limits};
 
 /// A small model of three positions with everything in it.
 fn model() -> Saved {
@@ -39,7 +39,13 @@ fn model() -> Saved {
             Candidate { written: "negate".into(), members: vec![member("negate", false, None)] },
         ],
         lattice: Some("00ff".into()),
-        reading: Reading { label: Some("class".into()), layout: Layout::ChannelsLast, ..Reading::default() },
+        reading: Reading {
+            format: Some(Format::Csv),
+            columns: Some(vec!["é".into(), "b".into(), "c".into()]),
+            label: Some("class".into()),
+            layout: Layout::ChannelsLast,
+            ..Reading::default()
+        },
         training: serde_json::json!({ "epochs": 3, "curve": [1.5, 0.5] }),
         ..Saved::new(program, Task::Classification { classes: vec!["no".into(), "yes".into()] })
     }
@@ -133,19 +139,68 @@ fn hashes_tell_lattices_apart() {
     assert_eq!(hash(&["flip(0)"]).len(), 64);
 }
 
+/// A folder with one file of this name, and what a model that read its training data so makes of it.
+fn read(reading: &Reading, told: &Told, name: &str, text: &str) -> std::result::Result<Vec<f32>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let model = Saved { reading: reading.clone(), ..model() };
+    let table = model.read(told, &path, Limits::new(1 << 20));
+    table.map(|table| table.inputs).map_err(|error| error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+}
+
 #[test]
 fn files_are_read_as_the_training_data_were() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.csv");
-    let model = Saved { reading: Reading { label: Some("class".into()), ..Reading::default() }, ..model() };
-    std::fs::write(&path, "a,class,b,c\n1,yes,2,3\n").unwrap();
-    assert_eq!(model.read(&path, Limits::new(1 << 20)).unwrap().inputs, [1.0, 2.0, 3.0]);
+    // Older models do not know the names of the columns.
+    let reading = Reading { label: Some("class".into()), ..Reading::default() };
+    let read = |text: &str| read(&reading, &Told::default(), "x.csv", text);
+    assert_eq!(read("a,class,b,c\n1,yes,2,3\n").unwrap(), [1.0, 2.0, 3.0]);
     // Without the label it is as good.
-    std::fs::write(&path, "a,b,c\n1,2,3\n").unwrap();
-    assert_eq!(model.read(&path, Limits::new(1 << 20)).unwrap().inputs, [1.0, 2.0, 3.0]);
-    std::fs::write(&path, "a,b\n1,2\n").unwrap();
-    let error = model.read(&path, Limits::new(1 << 20)).unwrap_err().to_string();
-    assert!(error.contains("x.csv: the shape of an example: expected 3, which the model takes, got 2"), "{error}");
+    assert_eq!(read("a,b,c\n1,2,3\n").unwrap(), [1.0, 2.0, 3.0]);
+    let error = read("a,b\n1,2\n").unwrap_err();
+    assert_eq!(error, "/x.csv: the shape of an example: expected 3, which the model takes, got 2");
+}
+
+#[test]
+fn columns_are_those_of_the_training_data() {
+    let columns = Some(["a", "b", "c"].map(String::from).to_vec());
+    let reading = Reading { columns, label: Some("class".into()), ..Reading::default() };
+    let told = |label: &str| Told { label: Some(label.into()), ..Told::default() };
+    let plain = |text: &str| read(&reading, &Told::default(), "x.csv", text);
+    assert_eq!(plain("id,c,class,a,b\nx7,3,yes,1,2\n").unwrap(), [1.0, 2.0, 3.0]);
+    let error = plain("a,b,C,d\n1,2,3,4\n").unwrap_err();
+    let expected = "expected the columns `a`, `b`, `c`, of which `c` is missing (did you mean `C`?); found `a`, `b`, `C`, `d`";
+    assert_eq!(error, format!("/x.csv: {expected}"));
+    assert!(plain("x,y,z\n1,2,3\n").unwrap_err().contains("`a`, `b`, `c` are missing; found `x`, `y`, `z`"));
+    // A label that was asked for must be there, and no input.
+    let text = "a,b,c,kind\n1,2,3,yes\n";
+    assert_eq!(read(&reading, &told("kind"), "x.csv", text).unwrap(), [1.0, 2.0, 3.0]);
+    let error = read(&reading, &told("knd"), "x.csv", text).unwrap_err();
+    assert_eq!(error, "/x.csv: no column `knd` (did you mean `kind`?); found `a`, `b`, `c`, `kind`");
+    assert!(read(&reading, &told("a"), "x.csv", text).unwrap_err().contains("`a` is an input"));
+}
+
+#[test]
+fn models_of_earlier_versions_know_no_columns() {
+    let old = r#"{"label":"class","layout":"channels_first"}"#;
+    let reading: Reading = serde_json::from_str(old).unwrap();
+    assert_eq!(reading, Reading { label: Some("class".into()), ..Reading::default() });
+    assert_eq!(serde_json::to_string(&reading).unwrap(), old);
+}
+
+#[test]
+fn the_format_is_told_or_that_of_the_name_or_that_of_the_training_data() {
+    let csv = Reading { format: Some(Format::Csv), ..Reading::default() };
+    let none = Told::default();
+    let text = "a,b,c\n1,2,3\n";
+    assert_eq!(read(&csv, &none, "x.txt", text).unwrap(), [1.0, 2.0, 3.0]);
+    assert!(read(&csv, &none, "x.npy", text).unwrap_err().contains("x.npy"));
+    assert!(read(&Reading::default(), &none, "x.txt", text).unwrap_err().contains("cannot tell the format"));
+    let told = Told { format: Some(Format::Csv), ..none };
+    assert_eq!(read(&Reading::default(), &told, "x.npy", text).unwrap(), [1.0, 2.0, 3.0]);
+    // What is told must have a meaning.
+    let inputs = Told { inputs: Some("x".into()), ..Told::default() };
+    assert!(read(&csv, &inputs, "x.csv", text).unwrap_err().contains("only NPZ files have arrays of inputs to name"));
 }
 
 proptest! {
