@@ -85,9 +85,13 @@ fn head(record: &ScreenRecord) -> String {
         Measure::Accuracy => format!("{:.1} % right", 100.0 * free.accuracy),
         Measure::RSquared { variance } => format!("R² {:.3}", 1.0 - free.loss / variance),
     };
+    let by = match record.decided_by {
+        Head::Hidden => "",
+        Head::Affine => " by the affine head, which decides, since the hidden one has not learned the task",
+    };
     format!(
         "{}: {}\n{}; trained on {}, decided on {} held out, tested on {} of another environment\n\
-         nothing imposed: {score} on held-out examples; a cost below {:.1} points cannot be told from none",
+         nothing imposed: {score} on held-out examples{by}; a cost below {:.1} points cannot be told from none",
         strong(data.name()),
         data.description(),
         count(record.names.len(), "candidate symmetry", "candidate symmetries"),
@@ -283,10 +287,11 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
     table.push(vec!["most frequent answer".into(), String::new(), percent(record.chance), String::new(), String::new()]);
     let header = ["", "same environment %", "other environment %", "by start", "pairs answered alike %"];
     let mut text = output::table(&header, &table, &[1, 2, 3, 4]);
-    if let Some(cost) = answer.heads.first().and_then(|head| head.cost) {
+    if let Some((head, cost)) = answer.heads.iter().find_map(|result| Some((result.head, result.cost?))) {
         let _ = write!(
             text,
-            "\nstarts and heads are picked on held-out examples of the same environment; the affine head costs {cost} points there, p {}",
+            "\nstarts and heads are picked on held-out examples of the same environment; the {} costs {cost} points there, p {}",
+            head_name(head),
             p_in_words(cost.p)
         );
     }

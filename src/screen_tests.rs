@@ -49,6 +49,7 @@ fn record(n: usize, costs: &[f64], verdicts: Vec<Verdict>, truth: &GroupSet, rul
         examples: [6400, 1600, 2000],
         measure: Measure::Accuracy,
         detectable: 0.625,
+        decided_by: Head::Hidden,
         free: vec![start(0.998, 0.2)],
         evidence: costs.iter().enumerate().map(evidence).collect(),
         joints: Vec::new(),

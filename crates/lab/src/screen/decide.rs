@@ -1,6 +1,7 @@
 //! The five steps of the learner, on anything that can be fitted under constraints.
 //!
-//! 1. Fit with nothing imposed, from two starts: the better one is the reference.
+//! 1. Fit with nothing imposed, from two starts: the better one is the reference. The richest type of model decides, unless a
+//!    simpler one shows that it has not learned the task.
 //! 2. Impose each candidate alone, from the free weights; what is refused is tried again from the other start.
 //! 3. Impose jointly whatever is not contradicted ([`choose`]).
 //! 4. If that is refused, climb from the cheapest.
@@ -40,11 +41,13 @@ struct Key {
 
 /// A screen under way: the fits made so far, each made once.
 pub struct Screen<'a, F: Fitter> {
-    /// Types of models, simplest first. The last one decides about symmetries.
+    /// Types of models, simplest first.
     fitters: &'a [F],
+    /// The one that decides about symmetries.
+    judge: usize,
     rules: &'a [Rule],
     run: Run<'a>,
-    /// Courses of the last fitter with nothing imposed, the reference first.
+    /// Courses of the judge with nothing imposed, the reference first.
     free: Vec<Arc<Course<F::Model>>>,
     evidence: Vec<Evidence>,
     trials: Vec<Trial>,
@@ -60,7 +63,7 @@ pub struct Screen<'a, F: Fitter> {
 type Tried<M> = (Trial, Arc<Course<M>>);
 
 impl<'a, F: Fitter> Screen<'a, F> {
-    /// Steps 1 and 2. Every fitter must have the same candidates; the last one decides about them.
+    /// Steps 1 and 2. Every fitter must have the same candidates.
     pub fn new(fitters: &'a [F], rules: &'a [Rule], run: Run<'a>) -> Result<Self> {
         rules.iter().try_for_each(Rule::check)?;
         let setting =
@@ -74,6 +77,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         }
         let mut screen = Self {
             fitters,
+            judge: fitters.len() - 1,
             rules,
             run,
             free: Vec::new(),
@@ -104,8 +108,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
         &self.free
     }
 
-    fn richest(&self) -> usize {
-        self.fitters.len() - 1
+    /// Which fitter decided about symmetries.
+    pub fn judge(&self) -> usize {
+        self.judge
     }
 
     fn reference(&self) -> &Scores {
@@ -113,7 +118,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
     }
 
     fn closure(&mut self, set: &GroupSet) -> Result<GroupSet> {
-        close(&self.fitters[self.richest()], &mut self.closures, set)
+        close(&self.fitters[self.judge], &mut self.closures, set)
     }
 
     fn announce(&self, stage: Stage, full: usize, brief: usize) {
@@ -131,18 +136,38 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// Step 1.
     fn fit_free(&mut self) -> Result<()> {
-        self.announce(Stage::Free, FREE_STARTS, FREE_STARTS);
+        let count = FREE_STARTS + self.fitters.len() - 1;
+        self.announce(Stage::Free, count, count);
         let nothing = self.closure(&GroupSet::empty())?;
-        let wanted: Vec<usize> = (0..FREE_STARTS).collect();
-        let mut free = self.courses_of(self.richest(), &nothing, &wanted)?;
-        // The first of equals stays the reference.
-        free.sort_by(|a, b| a.last.scores.loss.total_cmp(&b.last.scores.loss));
+        let mut free = self.free_fits(&nothing)?;
+        let tolerance = self.tolerance();
+        for simpler in 0..self.fitters.len() - 1 {
+            let course = self.courses_of(simpler, &nothing, &[0])?.remove(0);
+            let sound = course.last.ending != Ending::Diverged;
+            // What is far behind a simpler model has not learned the task, and cannot say what a symmetry costs.
+            if sound && cost(&course.last.scores, &free[0].last).points > tolerance {
+                self.judge = simpler;
+                free = self.free_fits(&nothing)?;
+            }
+        }
         if free[0].last.ending == Ending::Diverged {
             let (expected, got) = ("one with which a free fit converges".into(), "too large: every free fit diverged".into());
             return Err(Error::Setting { name: "learning rate", expected, got });
         }
         self.free = free;
         Ok(())
+    }
+
+    /// Fits of the judge with nothing imposed, the better one first; the first of equals stays the reference.
+    fn free_fits(&mut self, nothing: &GroupSet) -> Result<Vec<Arc<Course<F::Model>>>> {
+        let mut free = self.courses_of(self.judge, nothing, &(0..FREE_STARTS).collect::<Vec<_>>())?;
+        free.sort_by(|a, b| a.last.scores.loss.total_cmp(&b.last.scores.loss));
+        Ok(free)
+    }
+
+    /// The most that some rule lets symmetries cost.
+    fn tolerance(&self) -> f64 {
+        self.rules.iter().map(|rule| rule.tolerance).fold(0.0, f64::max)
     }
 
     /// Step 2.
@@ -191,15 +216,14 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// Brief refits from the full fit of a course; its own refit is the control.
     fn try_from(&mut self, course: &Course<F::Model>, start: Start, sets: &[GroupSet]) -> Result<Vec<Tried<F::Model>>> {
-        let fitter = &self.fitters[self.richest()];
+        let fitter = &self.fitters[self.judge];
         let mut wanted: Vec<&GroupSet> = Vec::new();
         for set in sets {
             if !wanted.contains(&set) {
                 wanted.push(set);
             }
         }
-        let tolerance = self.rules.iter().map(|rule| rule.tolerance).fold(0.0, f64::max);
-        let watch = Watch { control: &course.last.model, goal: self.reference().points(), tolerance };
+        let watch = Watch { control: &course.last.model, goal: self.reference().points(), tolerance: self.tolerance() };
         let fits = self.all(&wanted, |set| {
             let begin = Begin::From(&course.first.model);
             fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
@@ -295,7 +319,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let (mut retests, mut taken, mut on_top) = (Vec::new(), Vec::new(), Vec::new());
         let refits = loop {
             self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
-            let refits = self.refits(self.richest(), &kept, |_| false)?;
+            let refits = self.refits(self.judge, &kept, |_| false)?;
             let refits = self.within(rule, &kept, refits, &on_top);
             let found = self.retest(&kept, &refits)?;
             retests.extend(found.iter().map(|(trial, _)| trial.clone()));
@@ -317,7 +341,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
     /// Steps 3 and 4.
     fn choose(&mut self, rule: Rule) -> Result<Choice> {
         let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
-        let (fitter, alpha) = (&self.fitters[self.richest()], self.run.alpha);
+        let (fitter, alpha) = (&self.fitters[self.judge], self.run.alpha);
         let mut closures = std::mem::take(&mut self.closures);
         let mut closure = |set: &GroupSet| close(fitter, &mut closures, set);
         let mut joint = |set: &GroupSet, stake: Stake| self.joint(set, stake, rule).map(Some);
@@ -340,7 +364,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         if stake == Stake::All {
             let fresh = Start::Fresh(0);
             if self.trials_from(set, &[fresh]).next().is_none() {
-                let course = self.courses_of(self.richest(), set, &[0])?.remove(0);
+                let course = self.courses_of(self.judge, set, &[0])?.remove(0);
                 let trial = self.trial(set, fresh, &course.last);
                 self.trials.push(trial);
             }
@@ -371,20 +395,20 @@ impl<'a, F: Fitter> Screen<'a, F> {
         Ok(found)
     }
 
-    /// The simplest type of model that is not significantly worse than the richest one.
-    fn simplest(&mut self, rule: Rule, kept: &GroupSet, richest: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
-        let (alpha, reference) = (self.run.alpha, richest.picked().scores.clone());
+    /// All types of models, the judge's as it is, and the simplest that is not significantly worse.
+    fn simplest(&mut self, rule: Rule, kept: &GroupSet, judged: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
+        let (alpha, judge, reference) = (self.run.alpha, self.judge, judged.picked().scores.clone());
         let mut all = Vec::new();
-        for simpler in 0..self.richest() {
+        for other in (0..self.fitters.len()).filter(|&fitter| fitter != judge) {
             let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
-            let refits = self.refits(simpler, kept, hopeless)?;
+            let refits = self.refits(other, kept, hopeless)?;
             let cost = cost(&reference, refits.picked());
             all.push(Refits { cost: Some(cost), ..refits });
         }
-        all.push(richest);
+        all.insert(judge, judged);
         let strictly = Rule { strict: true, ..rule };
         let good = |refits: &Refits<F::Model>| refits.cost.is_none_or(|cost| strictly.accepts(&cost, alpha));
-        let preferred = all.iter().position(good).unwrap_or(self.richest());
+        let preferred = all.iter().position(good).unwrap_or(judge);
         Ok((all, preferred))
     }
 
@@ -418,7 +442,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
                 None => known.push(one),
             }
         }
-        let fitter = &self.fitters[self.richest()];
+        let fitter = &self.fitters[self.judge];
         let closures = &mut self.closures;
         by_tolerance(&singles, &known, self.run.alpha, &mut |set| close(fitter, closures, set))
     }

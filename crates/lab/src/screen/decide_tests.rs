@@ -280,8 +280,24 @@ fn the_simplest_model_wins_unless_it_is_significantly_worse() {
         assert_eq!((decision.preferred, decision.refits[0].courses.len()), (preferred, courses), "{worse} points worse");
         assert!((decision.refits[0].cost.unwrap().points - worse).abs() < 1e-9);
         assert!(decision.refits[1].cost.is_none());
-        // The richest model alone decided about symmetries.
-        assert_eq!(fitters[0].fits(), 2 * courses);
+        // The richest model alone decided about symmetries; the simple one only had a look.
+        assert_eq!(fitters[0].fits(), 2 + 2 * courses);
+    }
+}
+
+#[test]
+fn a_model_that_has_not_learned_the_task_does_not_decide() {
+    let lattice = swaps(4);
+    for (behind, judge) in [(4.0, 1), (6.0, 0)] {
+        // Whatever is imposed on it, the richer model is lost.
+        let lost = move |model: &Model| if model.imposed.is_empty() { 0.5 + behind } else { 90.0 };
+        let fitters = [MadeUp::new(&lattice, &all_but_first), MadeUp::new(&lattice, &lost)];
+        let mut screen = Screen::new(&fitters, &RULES[..1], run(1)).unwrap();
+        assert_eq!(screen.judge(), judge, "{behind} points behind");
+        let decision = screen.decide(RULES[0]).unwrap();
+        assert_eq!(decision.kept, if judge == 0 { set(&[3, 4, 5]) } else { set(&[]) });
+        assert_eq!((decision.preferred, decision.refits.len()), (0, 2));
+        assert!(decision.refits[judge].cost.is_none() && decision.refits[1 - judge].cost.is_some());
     }
 }
 

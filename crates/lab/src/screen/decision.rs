@@ -29,7 +29,7 @@ pub struct Refits<M> {
     pub courses: Vec<Arc<Course<M>>>,
     /// The one with the smallest validation loss among those that meet the rule, or else among fresh starts.
     pub best: usize,
-    /// Cost against the richest type of model; absent for that one.
+    /// Cost against the type of model that decided; absent for that one.
     pub cost: Option<Cost>,
 }
 

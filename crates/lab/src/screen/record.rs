@@ -123,7 +123,7 @@ pub struct HeadResult {
     pub picked: usize,
     /// Of the picked one: share of coupled pairs answered alike (Definition 2).
     pub consistency: Option<f64>,
-    /// Cost against the hidden head with the same constraint; absent for that one.
+    /// Cost against the head that decided, with the same constraint; absent for that one.
     pub cost: Option<Cost>,
 }
 
@@ -150,7 +150,7 @@ pub struct Answer {
     pub retests: Vec<Trial>,
     /// Simplest head first.
     pub heads: Vec<HeadResult>,
-    /// The simplest head that is not significantly worse than the last one.
+    /// The simplest head that is not significantly worse than the one that decided.
     pub preferred: usize,
     /// How the choice depends on the tolerance, as far as the fits at hand tell.
     pub by_tolerance: Vec<Threshold>,
@@ -202,6 +202,9 @@ pub struct ScreenRecord {
     pub measure: Measure,
     /// Smallest cost in points that the validation examples could show to be significant, corrected over the candidates.
     pub detectable: f64,
+    /// The head that costs were measured with: the hidden one, unless the affine one learns the task and that one does not.
+    #[serde(default)]
+    pub decided_by: Head,
     /// The fits with nothing imposed; the first is the reference.
     pub free: Vec<StartResult>,
     /// Per candidate.
@@ -312,6 +315,7 @@ impl ScreenConfig {
             examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
             measure,
             detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
+            decided_by: HEADS[screen.judge()],
             free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
             evidence: screen.evidence().to_vec(),
             joints,
