@@ -129,12 +129,9 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
                 Some(cost) => format!("with {}: {:.1} points", list(record, dropped.with.iter()), cost.points),
                 None => format!("with {} it implies {}", list(record, dropped.with.iter()), list(record, dropped.implies.iter())),
             },
-            verdict if verdict.is_kept() => match answer.taken_back(g) {
-                Some(trial) if trial.cost.points < cost.points => {
-                    format!("on top of the others: {:.1} points", trial.cost.points)
-                }
-                _ => String::new(),
-            },
+            verdict if verdict.is_kept() => record
+                .speaks_for(answer, g)
+                .map_or(String::new(), |trial| format!("with the others: {:.1} points", trial.cost.points)),
             _ if abandoned => "given up early".into(),
             _ => String::new(),
         };
@@ -217,8 +214,10 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
         let wrong = kept.iter().filter(|&g| !truth.contains(g)).count();
         format!("; in truth {lost} that hold were lost, {wrong} that do not hold were kept")
     });
-    let order =
-        facts.order.as_ref().map_or("no finite group".into(), |order| format!("a group of order {}", output::order(order)));
+    let order = facts
+        .order
+        .as_ref()
+        .map_or("no group that is known to be finite".into(), |order| format!("a group of order {}", output::order(order)));
     let mut text =
         vec![
             format!("{}: {} of {}, {limit}: {}\n  {order}{truth}", strong("kept"), kept.len(), record.names.len(), facts.label,),

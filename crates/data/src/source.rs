@@ -39,8 +39,7 @@ pub struct Source {
     /// CSV: the columns of inputs, in the order wanted; others are not looked at. By default all but the label, as they stand.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
-    /// The column (CSV) or array (NPZ, by default the partner of the inputs) of labels. When only predictions are wanted, a
-    /// column of this name is left out.
+    /// The column (CSV) or array (NPZ, by default the partner of the inputs) of labels; it must be there.
     #[serde(default)]
     pub label: Option<String>,
     /// CSV: a column that is no input wherever it is there: the label of other files of the kind.

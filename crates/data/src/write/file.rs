@@ -18,7 +18,9 @@ impl NewFile {
     /// Starts a file that will stand at `path`.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let made = if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { beside(&path) };
+        // A finished file takes the place of what was there, which had better not be a folder or a device.
+        let other = path.exists() && !path.is_file();
+        let made = if other { Err(io::ErrorKind::InvalidInput.into()) } else { beside(&path) };
         match made {
             Ok(file) => Ok(Self { path, file: BufWriter::new(file) }),
             Err(error) => Err(Error::io(&origin(&path), "write it")(in_words(&path, &error))),
@@ -56,6 +58,7 @@ fn in_words(path: &Path, error: &io::Error) -> io::Error {
     let folder = folder(path);
     let words = match () {
         () if path.is_dir() => format!("{} is a folder", path.display()),
+        () if path.exists() && !path.is_file() => format!("{} is no ordinary file", path.display()),
         () if !folder.exists() => format!("the folder {} does not exist", folder.display()),
         () if !folder.is_dir() => format!("{} is not a folder", folder.display()),
         () => return error.kind().into(),
@@ -112,6 +115,9 @@ mod tests {
         let missing = format!("{at}/missing/result: cannot write it: the folder {at}/missing does not exist");
         assert_eq!(refused("missing/result"), missing);
         assert_eq!(refused(""), format!("{at}/: cannot write it: {at}/ is a folder"));
+        let device = write_whole(Path::new("/dev/null"), b"x");
+        #[cfg(unix)]
+        assert!(device.unwrap_err().to_string().ends_with("/dev/null is no ordinary file"));
         std::fs::write(folder.path().join("file"), b"").unwrap();
         assert_eq!(refused("file/result"), format!("{at}/file/result: cannot write it: {at}/file is not a folder"));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -107,7 +107,7 @@ impl Findings {
         for split in &splits {
             about_split(split, &mut findings);
         }
-        about_ranges(&splits, &mut findings);
+        about_ranges(loaded, &splits, &mut findings);
         about_task(loaded, &splits, &mut findings);
         let candidates = candidates(loaded)?;
         for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
@@ -202,10 +202,12 @@ fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
 }
 
 /// Inputs on another scale than those of training mean other units, not another environment.
-fn about_ranges(splits: &[SplitFinding], findings: &mut Vec<Finding>) {
+fn about_ranges(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Finding>) {
+    // What was held out of the same files has the same units, however far its largest value is.
+    let held_out = matches!(loaded.project.data.validation, Validation::Share(_));
     let Some(seen) = splits[0].summary.inputs else { return };
     let width = f64::from(seen.max) - f64::from(seen.min);
-    for SplitFinding { part, summary, .. } in &splits[1..] {
+    for SplitFinding { part, summary, .. } in splits.iter().skip(if held_out { 2 } else { 1 }) {
         let Some(range) = summary.inputs else { continue };
         let beyond = (f64::from(range.max) - f64::from(seen.max)).max(f64::from(seen.min) - f64::from(range.min));
         let narrow = f64::from(range.max) - f64::from(range.min) < width / OTHER_SCALE;

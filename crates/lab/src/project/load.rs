@@ -73,6 +73,8 @@ impl Loaded {
         let (train, validation) = match &project.data.validation {
             Validation::Files(files) => {
                 let validation = beside(files)?;
+                // Training data may have no names for their columns while both of these do.
+                test.as_ref().map_or(Ok(()), |test| validation.check_alike(test))?;
                 (train, validation)
             }
             Validation::Share(share) => {

@@ -107,9 +107,9 @@ pub struct Symmetry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptGroupFacts {
-    /// Number of elements, in decimal digits; none when it is not finite.
+    /// Number of elements, in decimal digits; none when it is not known to be finite.
     pub order: Option<String>,
-    /// Whether it is normal in the group that it and all candidates that were not kept generate; none when it is not finite.
+    /// Whether it is normal in the group that it and all candidates that were not kept generate; none when it is not known to be finite.
     pub normal: Option<bool>,
     /// If not: what leads out of it, in words.
     pub witness: Option<String>,

@@ -195,11 +195,9 @@ fn note(record: &ScreenRecord, answer: &Answer, group: usize) -> String {
             Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
             None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
         },
-        verdict => match answer.taken_back(group).filter(|_| verdict.is_kept()) {
-            Some(trial) if trial.cost.points < record.evidence[group].cost.points => {
-                format!("{alone}; on top of the others it costs {:.1} points", trial.cost.points)
-            }
-            _ => alone.into(),
+        _ => match record.speaks_for(answer, group) {
+            Some(trial) => format!("{alone}; together with others that are kept it costs {:.1} points", trial.cost.points),
+            None => alone.into(),
         },
     }
 }

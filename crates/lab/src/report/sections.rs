@@ -131,7 +131,10 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     }
     let group = &run.group;
     if run.kept().count() > 0 {
-        let order = group.order.as_deref().map_or("no finite group".into(), |order| format!("a group of order {order}"));
+        let order = group
+            .order
+            .as_deref()
+            .map_or("no group that is known to be finite".into(), |order| format!("a group of order {order}"));
         let normal = match &group.witness {
             None if group.normal.is_none() => "Whether it is normal (Theorem 2) was not found out.".into(),
             None => {

@@ -36,7 +36,7 @@ pub(super) fn label(data: Data) -> String {
 
 /// Which verdicts are wrong where every candidate holds, from worst to mildest.
 const WRONG: [fn(&Verdict) -> bool; 3] = [
-    |verdict| matches!(verdict, Verdict::Contradicted | Verdict::Dropped(_)),
+    |verdict| matches!(verdict, Verdict::Contradicted | Verdict::Dropped(_) | Verdict::Refused),
     |verdict| *verdict == Verdict::Tolerated,
     |verdict| *verdict == Verdict::Undecided,
 ];

@@ -19,13 +19,6 @@ pub struct Single {
     pub abandoned: bool,
 }
 
-impl Single {
-    /// The cost with the corrected p-value, which is what a candidate alone is judged by.
-    pub fn alone(&self) -> Cost {
-        Cost { p: self.adjusted, ..self.cost }
-    }
-}
-
 /// How much hangs on a joint fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stake {
@@ -77,31 +70,22 @@ pub fn choose(singles: &[Single], rule: Rule, alpha: f64, closure: Closure, join
     let all = closure(&open)?;
     let mut refused = Vec::new();
     if common(&all, &against).is_empty() {
-        // All of them may be what one implies; what that costs is known.
-        let mut known = None;
-        for group in open.iter().filter(|&group| rule.accepts(&singles[group].alone(), alpha)) {
-            if closure(&GroupSet::empty().with(group))? == all {
-                known = Some(singles[group].alone());
-                break;
-            }
-        }
-        let found = if known.is_some() { known } else { joint(&all, Stake::All)? };
-        let Some(cost) = found else { return Ok(None) };
+        let Some(cost) = joint(&all, Stake::All)? else { return Ok(None) };
         if rule.accepts(&cost, alpha) {
             return Ok(Some(Choice { kept: all, dropped: Vec::new() }));
         }
         refused.push((all, cost));
     }
-    let mut order: Vec<(usize, Cost)> = open.iter().map(|group| (group, singles[group].alone())).collect();
-    order.sort_by(|(_, a), (_, b)| a.points.total_cmp(&b.points));
+    let mut order: Vec<usize> = open.iter().collect();
+    order.sort_by(|&a, &b| singles[a].cost.points.total_cmp(&singles[b].cost.points));
     let accepts = |cost: &Cost| rule.accepts(cost, alpha);
     climb(&order, &against, bottom, refused, &accepts, closure, joint)
 }
 
 /// Adds one candidate after the other as long as everything together is accepted. What contains a refused set is refused
-/// without a fit: a larger constraint fits no better. Nor does the first need one: what it costs alone is known.
+/// without a fit: a larger constraint fits no better.
 fn climb(
-    order: &[(usize, Cost)],
+    order: &[usize],
     against: &GroupSet,
     bottom: GroupSet,
     mut refused: Vec<(GroupSet, Cost)>,
@@ -109,8 +93,8 @@ fn climb(
     closure: Closure,
     joint: Joint,
 ) -> Result<Option<Choice>> {
-    let mut choice = Choice { kept: bottom.clone(), dropped: Vec::new() };
-    for &(group, alone) in order {
+    let mut choice = Choice { kept: bottom, dropped: Vec::new() };
+    for &group in order {
         if choice.kept.contains(group) {
             continue;
         }
@@ -118,8 +102,7 @@ fn climb(
         let implies = common(&next, against);
         let mut cost = refused.iter().find(|(set, _)| set.is_subset(&next)).map(|(_, cost)| *cost);
         if implies.is_empty() && cost.is_none() {
-            let found = if choice.kept == bottom { Some(alone) } else { joint(&next, Stake::Join)? };
-            let Some(found) = found else { return Ok(None) };
+            let Some(found) = joint(&next, Stake::Join)? else { return Ok(None) };
             if accepts(&found) {
                 choice.kept = next;
                 continue;

@@ -12,7 +12,7 @@
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
 //! compared example by example, so that additional training is not mistaken for a free symmetry.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use invar_algebra::GroupSet;
@@ -28,6 +28,8 @@ use crate::queue;
 
 /// Free fits: the better one is the reference, the other confirms rejections.
 const FREE_STARTS: usize = 2;
+/// Starts of joint fits.
+const OWN: [Start; 3] = [Start::Free(0), Start::Free(1), Start::Fresh(0)];
 /// Points beyond the tolerance at which a simpler model is given up after one start.
 const HOPELESS: f64 = 10.0;
 
@@ -54,8 +56,10 @@ pub struct Screen<'a, F: Fitter> {
     courses: HashMap<Key, Arc<Course<F::Model>>>,
     /// Refits from free weights that some rule accepts.
     accepted: HashMap<GroupSet, Vec<Arc<Course<F::Model>>>>,
+    /// Constraints that the rule at hand has asked about, which are the ones that it may refit from free weights.
+    asked: HashSet<GroupSet>,
     closures: HashMap<GroupSet, GroupSet>,
-    /// What came of trying the rejected candidates on top of a constraint, from one of its fresh starts.
+    /// What came of trying the rejected candidates on top of a constraint, from one of its starts.
     retests: HashMap<(GroupSet, Start), Vec<Tried<F::Model>>>,
 }
 
@@ -85,6 +89,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             trials: Vec::new(),
             courses: HashMap::new(),
             accepted: HashMap::new(),
+            asked: HashSet::new(),
             closures: HashMap::new(),
             retests: HashMap::new(),
         };
@@ -276,7 +281,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
     }
 
     /// The refits of a constraint by one fitter, the start picked by validation loss. With `hopeless`, one start that is this
-    /// far gone is enough.
+    /// far gone is enough. Of nothing imposed there may be more starts than asked for, since step 1 has made them.
     pub fn refits(
         &mut self,
         fitter: usize,
@@ -284,7 +289,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
         hopeless: impl Fn(&Fitted<F::Model>) -> bool,
     ) -> Result<Refits<F::Model>> {
         let first = self.courses_of(fitter, set, &[0])?;
-        let starts: Vec<usize> = if hopeless(&first[0].last) { vec![0] } else { (0..self.run.starts).collect() };
+        let made = (0..).take_while(|&start| self.courses.contains_key(&Key { fitter, set: set.clone(), start })).count();
+        let count = if hopeless(&first[0].last) { 1 } else { made.max(self.run.starts) };
+        let starts: Vec<usize> = (0..count).collect();
         let courses = self.courses_of(fitter, set, &starts)?;
         let best = best_of(&courses, 0..courses.len()).unwrap_or(0);
         Ok(Refits { courses, best, cost: None })
@@ -305,8 +312,10 @@ impl<'a, F: Fitter> Screen<'a, F> {
         if let Some(best) = best_of(&courses, (0..fresh).filter(|&k| accepts(&courses[k]))) {
             return Refits { courses, best, cost };
         }
-        let spoke = self.accepted.get(kept).into_iter().flatten().chain(on_top);
-        courses.extend(spoke.filter(|course| accepts(course)).cloned());
+        // Of free weights the first that do, as when this rule is the only one.
+        let free = self.accepted.get(kept).into_iter().flatten().filter(|course| accepts(course));
+        let free = free.filter(|_| self.asked.contains(kept)).min_by_key(|course| course.start == Start::Free(1));
+        courses.extend(free.into_iter().chain(on_top.iter().filter(|course| accepts(course))).cloned());
         let best = best_of(&courses, fresh..courses.len()).unwrap_or(best);
         Refits { courses, best, cost }
     }
@@ -314,9 +323,15 @@ impl<'a, F: Fitter> Screen<'a, F> {
     /// Steps 3 to 5 under one rule.
     pub fn decide(&mut self, rule: Rule) -> Result<Decision<F::Model>> {
         self.announce(Stage::Joint, 0, 2);
+        self.asked = self.evidence.iter().map(|evidence| evidence.trials[0].imposed.clone()).collect();
         let choice = self.choose(rule)?;
         let mut kept = choice.kept.clone();
-        let (mut retests, mut taken, mut on_top) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut retests, mut on_top) = (Vec::new(), Vec::new());
+        // What was accepted together speaks for a candidate that alone was not.
+        let mut taken: Vec<Trial> = Vec::new();
+        if self.asked.contains(&kept) {
+            taken.extend(self.trials_from(&kept, &OWN).filter(|trial| rule.accepts(&trial.cost, self.run.alpha)).cloned());
+        }
         let refits = loop {
             self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
             let refits = self.refits(self.judge, &kept, |_| false)?;
@@ -354,6 +369,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
     /// another rule has tried besides does not count: an answer is the same whatever else was asked.
     fn joint(&mut self, set: &GroupSet, stake: Stake, rule: Rule) -> Result<Cost> {
         let (alpha, mut starts) = (self.run.alpha, Vec::new());
+        self.asked.insert(set.clone());
         for k in 0..FREE_STARTS {
             self.try_from_free(std::slice::from_ref(set), k)?;
             starts.push(Start::Free(k));
@@ -389,7 +405,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let sets = rejected.into_iter().map(|g| self.closure(&kept.with(g))).collect::<Result<Vec<_>>>()?;
         self.announce(Stage::Retest, 0, sets.len());
         let found = self.try_from(&course, Start::Chosen, &sets)?;
-        if matches!(course.start, Start::Fresh(_)) {
+        if course.start != Start::Chosen {
             self.retests.insert(key, found.clone());
         }
         Ok(found)
@@ -414,7 +430,8 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// What is decided about one candidate; `taken` are trials on top of a chosen model that brought rejected ones back.
     fn verdict(&self, evidence: &Evidence, rule: Rule, kept: &GroupSet, choice: &Choice, taken: &[Trial]) -> Verdict {
-        let Single { cost, adjusted, .. } = overturned(evidence, taken);
+        let fits_alone = rule.accepts(&evidence.cost, self.run.alpha);
+        let Single { cost, adjusted, .. } = if fits_alone { evidence.single() } else { overturned(evidence, taken) };
         if kept.contains(evidence.group) {
             return match rule.finding(&cost, adjusted, self.run.alpha) {
                 Finding::Free => Verdict::KeptFreely,
@@ -423,7 +440,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             };
         }
         match choice.dropped.iter().find(|dropped| dropped.group == evidence.group) {
-            Some(_) if !rule.accepts(&evidence.single().alone(), self.run.alpha) => Verdict::Refused,
+            Some(_) if !fits_alone => Verdict::Refused,
             Some(dropped) => Verdict::Dropped(dropped.clone()),
             None => Verdict::Contradicted,
         }
@@ -460,7 +477,7 @@ fn cost<M>(reference: &Scores, fit: &Fitted<M>) -> Cost {
     if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
 }
 
-/// What a candidate costs, all told: a trial that was accepted on top of everything else speaks for every candidate in it.
+/// What a candidate costs, all told: a trial with others that was accepted speaks for every candidate in it.
 fn overturned(evidence: &Evidence, taken: &[Trial]) -> Single {
     taken.iter().filter(|trial| trial.imposed.contains(evidence.group)).fold(evidence.single(), |single, trial| {
         if trial.cost.points < single.cost.points {

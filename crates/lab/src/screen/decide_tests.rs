@@ -211,6 +211,58 @@ fn an_answer_does_not_depend_on_the_rules_before_it() {
 }
 
 #[test]
+fn stand_ins_do_not_depend_on_the_rules_before_either() {
+    let lattice = swaps(4);
+    // From fresh weights nothing can be had. From the first free fit all together costs two points, which is too much strictly; from
+    // the second, with a smaller loss, nothing at all.
+    let stuck = |model: &Model| match (&model.parent, model.start) {
+        _ if model.imposed.is_empty() => 0.1 * model.start as f64,
+        (Some(parent), 0) if parent.is_empty() && model.imposed.len() == 6 => 2.0,
+        (Some(parent), _) if parent.is_empty() => 0.1,
+        _ => 30.0,
+    };
+    let told = |decision: Decision<Model>| {
+        let picked = decision.refits[0].picked().model.clone();
+        (decision.kept, decision.verdicts, decision.refits[0].courses.len(), picked)
+    };
+    let alone = told(decide(&[MadeUp::new(&lattice, &stuck)], 0));
+    assert_eq!((alone.0.len(), alone.2, alone.3.start), (6, 4, 0), "the first that does stands in");
+    let fitters = [MadeUp::new(&lattice, &stuck)];
+    let mut screen = Screen::new(&fitters, &RULES, run(1)).unwrap();
+    assert_eq!(told(screen.decide(RULES[1]).unwrap()).3.start, 1, "strictly only the second does");
+    assert_eq!(told(screen.decide(RULES[0]).unwrap()), alone);
+}
+
+#[test]
+fn nothing_kept_is_the_reference_however_few_starts_are_asked_for() {
+    let lattice = swaps(4);
+    let second = |model: &Model| if model.imposed.is_empty() { [20.0, 0.5][model.start] } else { 90.0 };
+    let fitters = [MadeUp::new(&lattice, &second)];
+    let mut screen = Screen::new(&fitters, &RULES[..1], Run { starts: 1, ..run(1) }).unwrap();
+    let decision = screen.decide(RULES[0]).unwrap();
+    assert!(decision.kept.is_empty());
+    assert_eq!((decision.refits[0].picked().model.start, decision.refits[0].courses.len()), (1, 2));
+}
+
+#[test]
+fn what_all_together_show_speaks_for_each() {
+    let lattice = swaps(4);
+    // Alone (2,3) costs 5.5 points from free weights; from fresh weights it costs one.
+    let late = |model: &Model| match (&model.parent, model.imposed == set(&[5])) {
+        _ if model.imposed.is_empty() => 0.0,
+        (Some(parent), true) if parent.is_empty() => 5.5,
+        (_, true) => 1.0,
+        _ => 60.0,
+    };
+    let fitters = [MadeUp::new(&lattice, &late)];
+    let mut screen = Screen::new(&fitters, &RULES[..1], run(1)).unwrap();
+    let decision = screen.decide(RULES[0]).unwrap();
+    assert_eq!((decision.kept, &decision.verdicts[5]), (set(&[5]), &Verdict::Tolerated));
+    assert!((screen.evidence()[5].cost.points - 5.5).abs() < 1e-9);
+    assert!(screen.trials().iter().any(|trial| trial.start == Start::Fresh(0) && trial.imposed == set(&[5])));
+}
+
+#[test]
 fn what_does_not_fit_alone_is_not_called_dropped() {
     let lattice = swaps(4);
     // (2,3) costs 5.5 points, which may well be 5; nothing else fits.

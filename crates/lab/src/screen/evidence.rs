@@ -105,6 +105,10 @@ impl Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [low, high] = self.interval.map(tenths);
+        // The interval of a single difference is everything.
+        if high.is_infinite() {
+            return write!(f, "{:.1} [anything]", tenths(self.points));
+        }
         write!(f, "{:.1} [{low:.1}, {high:.1}]", tenths(self.points))
     }
 }
@@ -112,14 +116,7 @@ impl fmt::Display for Cost {
 /// To the precision that is shown, and never minus nothing.
 fn tenths(points: f64) -> f64 {
     let rounded = (10.0 * points).round() / 10.0;
-    // The interval of a single difference is everything.
-    if rounded == 0.0 {
-        0.0
-    } else if rounded.is_finite() {
-        rounded
-    } else {
-        points
-    }
+    if rounded.abs() < 0.05 { 0.0 } else { rounded }
 }
 
 /// A p-value as it is shown.
@@ -175,12 +172,12 @@ pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
         let lost = (1..=examples).find(|&lost| mcnemar(lost, 0) < level).unwrap_or(examples);
         return 100.0 * lost as f64 / examples.max(1) as f64;
     }
-    // A fit that diverged has no spread to tell from.
+    // A fit that diverged has no spread to tell from, and a single example has any.
     let spread = |cost: &Cost| (cost.interval[1] - cost.interval[0]) / (2.0 * normal(0.975));
-    let mut errors: Vec<f64> = costs.iter().map(spread).filter(|&error| error > 0.0).collect();
+    let mut errors: Vec<f64> = costs.iter().map(spread).filter(|&error| error > 0.0 && error.is_finite()).collect();
     errors.sort_by(f64::total_cmp);
-    // Where every fit diverged, any cost below everything goes unseen.
-    errors.get(errors.len() / 2).map_or(100.0, |error| normal(1.0 - level) * error)
+    // Where none is left, any cost below everything goes unseen.
+    errors.get(errors.len() / 2).map_or(100.0, |error| (normal(1.0 - level) * error).min(100.0))
 }
 
 #[cfg(test)]
@@ -264,6 +261,10 @@ mod tests {
         assert!((detectable(&[share], 1600, 0.05) - 0.1645).abs() < 1e-3);
         let diverged = share.of_everything();
         assert!(detectable(&[diverged, diverged, share], 1600, 0.05) > 0.1645);
-        assert!((detectable(&[diverged], 1600, 0.05) - 100.0).abs() < 1e-9);
+        let single = Cost::of_differences(&[0.3]);
+        for none in [diverged, single] {
+            assert!((detectable(&[none], 1600, 0.05) - 100.0).abs() < 1e-9);
+        }
+        assert_eq!(single.to_string(), "0.3 [anything]");
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Facts {
     /// In words, positions counted from 1.
     pub label: String,
-    /// Number of elements, in decimal digits; none when it is not finite.
+    /// Number of elements, in decimal digits; none when it is not known to be finite.
     pub order: Option<String>,
     /// For families of swaps: positions that can be exchanged, counted from 0.
     pub blocks: Option<Vec<Vec<usize>>>,
@@ -25,7 +25,7 @@ pub struct Facts {
 pub struct Normality {
     /// D.
     pub depends: GroupSet,
-    /// Whether it is; none when H is not finite.
+    /// Whether it is; none when H is not known to be finite.
     pub normal: Option<bool>,
     /// When not: which elements lead out of it, in words.
     pub witness: Option<String>,

@@ -162,13 +162,6 @@ impl Answer {
         &self.heads[self.preferred]
     }
 
-    /// The trial on top of the chosen model, if there is one, that speaks for a candidate: what alone was rejected may have come
-    /// back by it.
-    pub fn taken_back(&self, group: usize) -> Option<&Trial> {
-        let within = self.retests.iter().filter(|trial| trial.imposed.is_subset(&self.kept) && trial.imposed.contains(group));
-        within.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points))
-    }
-
     /// The result with this head.
     pub fn head(&self, head: Head) -> Option<&HeadResult> {
         self.heads.iter().find(|result| result.head == head)
@@ -223,6 +216,21 @@ pub struct ScreenRecord {
     pub plain: Option<Comparison>,
     /// Accuracy of the most frequent training target: on the test set, or on validation examples without one.
     pub chance: f64,
+}
+
+impl ScreenRecord {
+    /// What speaks for a candidate that is kept although alone it costs more than the rule allows: a trial together with others
+    /// that are kept as well.
+    pub fn speaks_for<'a>(&'a self, answer: &'a Answer, group: usize) -> Option<&'a Trial> {
+        let alone = &self.evidence[group].cost;
+        if !answer.kept.contains(group) || answer.rule.accepts(alone, self.config.settings.alpha) {
+            return None;
+        }
+        let together = self.joints.iter().chain(&answer.retests);
+        let fitting = together.filter(|trial| trial.imposed.contains(group) && trial.imposed.is_subset(&answer.kept));
+        let best = fitting.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points))?;
+        (best.cost.points < alone.points).then_some(best)
+    }
 }
 
 impl Recorded for ScreenRecord {
@@ -301,9 +309,9 @@ impl ScreenConfig {
         let truth = problem.symmetry.as_ref().map(|symmetry| fitters[0].built.closure(symmetry, problem)).transpose()?;
         let oracle = truth.as_ref().map(|truth| screen.refits(HEADS.len() - 1, truth, |_| false)).transpose()?;
         let plain = self.plain(problem, stop, &epochs)?;
-        let alone: Vec<&GroupSet> = screen.evidence().iter().map(|evidence| &evidence.trials[0].imposed).collect();
+        let alone: Vec<&Trial> = screen.evidence().iter().flat_map(|evidence| &evidence.trials).collect();
         let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
-        let joints = screen.trials().iter().filter(|trial| !alone.contains(&&trial.imposed)).cloned().collect();
+        let joints = screen.trials().iter().filter(|trial| !alone.contains(trial)).cloned().collect();
         let picked = |decision: &Decision<Trained>| {
             let refits = &decision.refits[decision.preferred];
             (refits.picked().model.network.clone(), refits.courses[refits.best].curve())
