@@ -124,10 +124,10 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
             Learner::Cgreg => "the best of the fits",
             Learner::Screen => "the network with nothing imposed",
         };
-        let _ = writeln!(content, "<p>All that is kept costs {} points together, against {reference}.</p>", cost);
+        let _ = writeln!(content, "<p>All that is kept costs {cost} points together, against {reference}.</p>");
     }
     if let Some(cost) = run.exact_cost {
-        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {} points.</p>", cost);
+        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {cost} points.</p>");
     }
     let group = &run.group;
     if run.kept().count() > 0 {

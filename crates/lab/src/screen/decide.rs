@@ -289,7 +289,8 @@ impl<'a, F: Fitter> Screen<'a, F> {
         hopeless: impl Fn(&Fitted<F::Model>) -> bool,
     ) -> Result<Refits<F::Model>> {
         let first = self.courses_of(fitter, set, &[0])?;
-        let made = (0..).take_while(|&start| self.courses.contains_key(&Key { fitter, set: set.clone(), start })).count();
+        let known = |&start: &usize| self.courses.contains_key(&Key { fitter, set: set.clone(), start });
+        let made = (0..FREE_STARTS).take_while(known).count();
         let count = if hopeless(&first[0].last) { 1 } else { made.max(self.run.starts) };
         let starts: Vec<usize> = (0..count).collect();
         let courses = self.courses_of(fitter, set, &starts)?;
