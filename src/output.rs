@@ -153,12 +153,17 @@ pub(crate) fn order(n: &impl ToString) -> String {
 
 /// "1 entry", "27 entries".
 pub(crate) fn entries(n: usize) -> String {
-    if n == 1 { "1 entry".into() } else { format!("{} entries", thousands(&n)) }
+    count_of(n, "entry", "entries")
 }
 
 /// "1 group", "2 groups".
 pub(crate) fn count(n: usize, what: &str) -> String {
-    format!("{} {what}{}", thousands(&n), if n == 1 { "" } else { "s" })
+    count_of(n, what, &format!("{what}s"))
+}
+
+/// The same of what has no plural in s.
+pub(crate) fn count_of(n: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(&n), if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_lab::project::{MODEL, RUN, Run};
+use invar_lab::project::{MODEL, RECORDS, RUN, Run, SCREENS};
 use invar_lab::report::{self, Proof};
 use invar_program::Saved;
 
@@ -12,7 +12,7 @@ use crate::cli::ReportArgs;
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
-    let files = [RUN, MODEL, "records.jsonl", "screens.jsonl"].map(|name| args.folder.join(name));
+    let files = [RUN, MODEL, RECORDS, SCREENS].map(|name| args.folder.join(name));
     let inputs: Vec<(&str, &Path)> = files.iter().map(|path| ("a file of the run", path.as_path())).collect();
     output::check_apart(&[("--output", Some(&args.output))], &inputs)?;
     let run = Run::load(&args.folder)?;

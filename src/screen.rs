@@ -94,7 +94,7 @@ fn head(record: &ScreenRecord) -> String {
          nothing imposed: {score} on held-out examples{by}; a cost below {:.1} points cannot be told from none",
         strong(data.name()),
         data.description(),
-        count(record.names.len(), "candidate symmetry", "candidate symmetries"),
+        output::count_of(record.names.len(), "candidate symmetry", "candidate symmetries"),
         output::thousands(&train),
         output::thousands(&validation),
         output::thousands(&test),
@@ -302,10 +302,6 @@ fn head_name(head: Head) -> &'static str {
         Head::Hidden => "hidden head",
         Head::Affine => "affine head",
     }
-}
-
-pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{} {}", output::thousands(&n), if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

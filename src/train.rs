@@ -210,7 +210,7 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
         "{}: {}\n{}; trained on {} examples of one environment, tested on {} of another\n",
         strong(data.name()),
         data.description(),
-        crate::screen::count(groups, "candidate symmetry", "candidate symmetries"),
+        output::count_of(groups, "candidate symmetry", "candidate symmetries"),
         output::thousands(&problem.train.len()),
         output::thousands(&problem.test.as_ref().map_or(0, Dataset::len)),
     )];

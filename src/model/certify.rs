@@ -181,8 +181,7 @@ impl Examples {
         let mut all = Self { inputs: Vec::new(), names: Vec::new() };
         for path in &args.data {
             let table = reading.read(&args.reading.told(), &sides, path, limits)?;
-            let name = |index: usize| table.ids.get(index).cloned().unwrap_or_else(|| index.to_string());
-            all.names.extend((0..table.len()).map(|index| format!("{}: example {}", table.source, name(index))));
+            all.names.extend((0..table.len()).map(|index| format!("{}: example {}", table.source, table.name_of(index))));
             all.inputs.extend(table.inputs);
         }
         all.names.truncate(count);

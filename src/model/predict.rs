@@ -79,12 +79,11 @@ fn header(task: &Task) -> Vec<&str> {
 fn print(printer: &mut Printer, model: &Saved, program: &Program, table: &Table, start: usize) -> Result<()> {
     let end = table.len().min(start + AT_ONCE);
     let outputs = program.run(&table.inputs[start * table.width()..end * table.width()])?;
-    let name = |index: usize| table.ids.get(index).cloned().unwrap_or_else(|| index.to_string());
-    check_finite(&outputs, end - start, |index| format!("{}: example {}", table.source, name(start + index)))?;
+    check_finite(&outputs, end - start, |index| format!("{}: example {}", table.source, table.name_of(start + index)))?;
     let each = outputs.len() / (end - start);
     let mut text = String::new();
     for (index, outputs) in (start..end).zip(outputs.chunks(each)) {
-        let example = &name(index);
+        let example = &table.name_of(index);
         let probabilities = softmax(outputs);
         let mut answer = Answer { file: &table.source, example, class: None, probabilities: None, value: None, outputs };
         match &model.task {

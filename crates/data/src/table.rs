@@ -72,6 +72,11 @@ impl Table {
         }
     }
 
+    /// What an example is called: by its file where it has one of its own, else by its position.
+    pub fn name_of(&self, example: usize) -> String {
+        self.ids.get(example).cloned().unwrap_or_else(|| example.to_string())
+    }
+
     /// Refuses data that cannot stand beside this: another shape, other columns, other classes, or another kind of label.
     pub fn check_alike(&self, other: &Self) -> Result<()> {
         let named = !self.columns.is_empty() && !other.columns.is_empty();

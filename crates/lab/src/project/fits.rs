@@ -13,6 +13,7 @@ use super::exact::Exact;
 use super::file::Project;
 use super::load::{Architecture, Loaded};
 use super::prepare::Prepared;
+use super::run::{RECORDS, SCREENS};
 use crate::cgreg;
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, Method, Outcome};
@@ -126,11 +127,11 @@ impl Store<'_> {
     }
 
     pub(super) fn records(&self) -> PathBuf {
-        self.folder.join("records.jsonl")
+        self.folder.join(RECORDS)
     }
 
     pub(super) fn screens(&self) -> PathBuf {
-        self.folder.join("screens.jsonl")
+        self.folder.join(SCREENS)
     }
 
     /// The model file of a fit, named after everything that decided it.

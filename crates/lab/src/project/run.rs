@@ -21,6 +21,10 @@ use crate::screen::{Cost, Measure};
 pub(super) const VERSION: u32 = 1;
 /// The name of the file in the folder of a run.
 pub const RUN: &str = "run.json";
+/// The file of fits of the grid.
+pub const RECORDS: &str = "records.jsonl";
+/// The file of screens.
+pub const SCREENS: &str = "screens.jsonl";
 /// The name of the model there.
 pub const MODEL: &str = "model.invar";
 

@@ -5,12 +5,14 @@
 //! 2. Impose each candidate alone, from the free weights; what is refused is tried again from the other start.
 //! 3. Impose jointly whatever is not contradicted ([`choose`]).
 //! 4. If that is refused, climb from the cheapest.
-//! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss, and try each rejected
-//!    candidate on top of it. Where no fresh start is as good as the rule asks, the fit that spoke for the choice stands in.
+//! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss of those that are as good
+//!    as the rule asks, and try each rejected candidate on top of it. Where none is, the fit that spoke for the choice stands in.
 //!    A simpler model is preferred unless it is significantly worse.
 //!
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
 //! compared example by example, so that additional training is not mistaken for a free symmetry.
+
+mod fits;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,16 +22,15 @@ use invar_algebra::GroupSet;
 use super::choose::{Choice, Known, Single, Stake, Threshold, by_tolerance, choose};
 use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
 use super::evidence::{Cost, Scores, holm};
-use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::fitter::{Ending, Fitted, Fitter};
 use super::rule::{Finding, Rule};
 use super::trial::{Evidence, Start, Trial, Verdict};
 use crate::error::{Error, Result};
-use crate::queue;
 
 /// Free fits: the better one is the reference, the other confirms rejections.
 const FREE_STARTS: usize = 2;
 /// Starts of joint fits.
-const OWN: [Start; 3] = [Start::Free(0), Start::Free(1), Start::Fresh(0)];
+const JOINT_STARTS: [Start; 3] = [Start::Free(0), Start::Free(1), Start::Fresh(0)];
 /// Points beyond the tolerance at which a simpler model is given up after one start.
 const HOPELESS: f64 = 10.0;
 
@@ -197,116 +198,9 @@ impl<'a, F: Fitter> Screen<'a, F> {
         rows.map(|(group, ((trials, cost), adjusted))| Evidence { group, trials, cost, adjusted }).collect()
     }
 
-    fn trials_of(&self, set: &GroupSet) -> impl Iterator<Item = &Trial> {
-        self.trials.iter().filter(move |trial| trial.imposed == *set)
-    }
-
-    /// The same, from these starts alone.
-    fn trials_from(&self, set: &GroupSet, starts: &[Start]) -> impl Iterator<Item = &Trial> {
-        self.trials_of(set).filter(move |trial| starts.contains(&trial.start))
-    }
-
-    /// Brief refits from the k-th free fit, of those sets that were not tried from there.
-    fn try_from_free(&mut self, sets: &[GroupSet], k: usize) -> Result<()> {
-        let (course, start) = (self.free[k].clone(), Start::Free(k));
-        let unknown = |set: &&GroupSet| self.trials_from(set, &[start]).next().is_none();
-        let unknown: Vec<GroupSet> = sets.iter().filter(unknown).cloned().collect();
-        for (trial, course) in self.try_from(&course, start, &unknown)? {
-            if self.rules.iter().any(|rule| rule.accepts(&trial.cost, self.run.alpha)) {
-                self.accepted.entry(trial.imposed).or_default().push(course);
-            }
-        }
-        Ok(())
-    }
-
-    /// Brief refits from the full fit of a course; its own refit is the control.
-    fn try_from(&mut self, course: &Course<F::Model>, start: Start, sets: &[GroupSet]) -> Result<Vec<Tried<F::Model>>> {
-        let fitter = &self.fitters[self.judge];
-        let mut wanted: Vec<&GroupSet> = Vec::new();
-        for set in sets {
-            if !wanted.contains(&set) {
-                wanted.push(set);
-            }
-        }
-        let watch = Watch { control: &course.last.model, goal: self.reference().points(), tolerance: self.tolerance() };
-        let fits = self.all(&wanted, |set| {
-            let begin = Begin::From(&course.first.model);
-            fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
-        })?;
-        let trials: Vec<Trial> = wanted.iter().zip(&fits).map(|(set, fit)| self.trial(set, start, fit)).collect();
-        self.trials.extend(trials.iter().cloned());
-        let made = fits.into_iter().map(|last| Arc::new(Course { start, first: course.first.clone(), last }));
-        Ok(trials.into_iter().zip(made).collect())
-    }
-
-    fn trial(&self, set: &GroupSet, start: Start, fit: &Fitted<F::Model>) -> Trial {
-        let cost = self.cost(fit);
-        let (score, loss) = (fit.scores.points(), fit.scores.loss);
-        Trial { imposed: set.clone(), start, epochs: fit.epochs, ending: fit.ending, score, loss, cost }
-    }
-
-    /// What a fit costs against the reference.
-    fn cost(&self, fit: &Fitted<F::Model>) -> Cost {
-        cost(self.reference(), fit)
-    }
-
-    /// Runs jobs in parallel; results come in the order of the jobs.
-    fn all<J: Sync, R: Send>(&self, jobs: &[J], work: impl Fn(&J) -> Result<R> + Sync) -> Result<Vec<R>> {
-        let mut results: Vec<Option<R>> = jobs.iter().map(|_| None).collect();
-        queue::run(jobs, self.run.threads, self.run.stop, work, |k, result| {
-            results[k] = Some(result?);
-            Ok::<(), Error>(())
-        })?;
-        if self.run.stop.is_stopped() {
-            return Err(Error::Stopped);
-        }
-        results.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)
-    }
-
-    /// Courses of a constraint from some fresh starts; each is made once.
-    fn courses_of(&mut self, fitter: usize, set: &GroupSet, starts: &[usize]) -> Result<Vec<Arc<Course<F::Model>>>> {
-        let key = |start: usize| Key { fitter, set: set.clone(), start };
-        let missing: Vec<usize> = starts.iter().copied().filter(|&start| !self.courses.contains_key(&key(start))).collect();
-        let model = &self.fitters[fitter];
-        let made = self.all(&missing, |&start| {
-            let request = |begin, effort| Request { imposed: set, begin, effort, watch: None };
-            let first = Arc::new(model.fit(&request(Begin::Fresh(start), Effort::Full))?);
-            let last = model.fit(&request(Begin::From(&first.model), Effort::Brief))?;
-            Ok(Course { start: Start::Fresh(start), first, last })
-        })?;
-        for (start, course) in missing.into_iter().zip(made) {
-            self.courses.insert(key(start), Arc::new(course));
-        }
-        Ok(starts.iter().map(|&start| self.courses[&key(start)].clone()).collect())
-    }
-
-    /// The refits of a constraint by one fitter, the start picked by validation loss. With `hopeless`, one start that is this
-    /// far gone is enough. Of nothing imposed there may be more starts than asked for, since step 1 has made them.
-    pub fn refits(
-        &mut self,
-        fitter: usize,
-        set: &GroupSet,
-        hopeless: impl Fn(&Fitted<F::Model>) -> bool,
-    ) -> Result<Refits<F::Model>> {
-        let first = self.courses_of(fitter, set, &[0])?;
-        let known = |&start: &usize| self.courses.contains_key(&Key { fitter, set: set.clone(), start });
-        let made = (0..FREE_STARTS).take_while(known).count();
-        let count = if hopeless(&first[0].last) { 1 } else { made.max(self.run.starts) };
-        let starts: Vec<usize> = (0..count).collect();
-        let courses = self.courses_of(fitter, set, &starts)?;
-        let best = best_of(&courses, 0..courses.len()).unwrap_or(0);
-        Ok(Refits { courses, best, cost: None })
-    }
-
     /// Of fresh starts those count that are as good as the rule asks. All can end worse than the fit that spoke for a constraint:
     /// then such fits, from free weights or on top of a smaller constraint, count.
-    fn within(
-        &self,
-        rule: Rule,
-        kept: &GroupSet,
-        refits: Refits<F::Model>,
-        on_top: &[Arc<Course<F::Model>>],
-    ) -> Refits<F::Model> {
+    fn pick(&self, rule: Rule, kept: &GroupSet, refits: Refits<F::Model>, on_top: &[Arc<Course<F::Model>>]) -> Refits<F::Model> {
         let accepts = |course: &Arc<Course<F::Model>>| rule.accepts(&self.cost(&course.last), self.run.alpha);
         let Refits { mut courses, best, cost } = refits;
         let fresh = courses.len();
@@ -331,12 +225,14 @@ impl<'a, F: Fitter> Screen<'a, F> {
         // What was accepted together speaks for a candidate that alone was not.
         let mut taken: Vec<Trial> = Vec::new();
         if self.asked.contains(&kept) {
-            taken.extend(self.trials_from(&kept, &OWN).filter(|trial| rule.accepts(&trial.cost, self.run.alpha)).cloned());
+            taken.extend(
+                self.trials_from(&kept, &JOINT_STARTS).filter(|trial| rule.accepts(&trial.cost, self.run.alpha)).cloned(),
+            );
         }
         let refits = loop {
             self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
             let refits = self.refits(self.judge, &kept, |_| false)?;
-            let refits = self.within(rule, &kept, refits, &on_top);
+            let refits = self.pick(rule, &kept, refits, &on_top);
             let found = self.retest(&kept, &refits)?;
             retests.extend(found.iter().map(|(trial, _)| trial.clone()));
             let fits = found.into_iter().filter(|(trial, _)| rule.accepts(&trial.cost, self.run.alpha));

@@ -7,6 +7,7 @@ use invar_algebra::{Lattice, Options, candidates};
 use super::*;
 use crate::queue::Stop;
 use crate::screen::evidence::PerExample;
+use crate::screen::fitter::{Begin, Effort, Request};
 
 const EXAMPLES: usize = 1000;
 
