@@ -266,17 +266,21 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
         if result.starts.len() > 1 { format!("{} to {}", percent(low), percent(high)) } else { String::new() }
     };
     let row = |name: String, result: &HeadResult| {
-        let picked = result.picked();
+        let answers = result.answers();
         let alike = result.consistency.map_or("-".into(), percent);
-        vec![name, percent(picked.validation.accuracy), outside(picked), spread(result), alike]
+        vec![name, percent(answers.validation.accuracy), outside(answers), spread(result), alike]
+    };
+    let who = |result: &HeadResult| match &result.together {
+        Some(joined) => format!("{}, {} starts", head_name(result.head), joined.starts.len()),
+        None => head_name(result.head).into(),
     };
     let mut table = Vec::new();
     for (k, result) in answer.heads.iter().enumerate().rev() {
         let mark = if k == answer.preferred { " <- preferred" } else { "" };
-        table.push(row(format!("kept symmetries, {}{mark}", head_name(result.head)), result));
+        table.push(row(format!("kept symmetries, {}{mark}", who(result)), result));
     }
     if let Some(oracle) = &record.oracle {
-        table.push(row(format!("the truth imposed, {}", head_name(oracle.head)), oracle));
+        table.push(row(format!("the truth imposed, {}", who(oracle)), oracle));
     }
     if let Some(plain) = &record.plain {
         let inside = percent(plain.result.validation.accuracy);

@@ -2,7 +2,7 @@
 
 use invar_algebra::{GroupSet, Lattice, Options, candidates};
 use invar_lab::record::Metrics;
-use invar_lab::screen::{Comparison, Cost, Dropped, Facts, StartResult, Threshold};
+use invar_lab::screen::{Comparison, Cost, Dropped, Facts, Joined, StartResult, Threshold};
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn start(validation: f64, extrapolation: f64) -> StartResult {
 
 fn result(head: Head, starts: &[(f64, f64)], cost: Option<Cost>) -> HeadResult {
     let starts = starts.iter().map(|&(inside, outside)| start(inside, outside)).collect();
-    HeadResult { head, starts, picked: 0, consistency: Some(1.0), cost }
+    HeadResult { head, starts, picked: 0, together: None, consistency: Some(1.0), cost }
 }
 
 /// A screen of sum2 on n positions with these costs and verdicts.
@@ -33,7 +33,10 @@ fn record(n: usize, costs: &[f64], verdicts: Vec<Verdict>, truth: &GroupSet, rul
     };
     let heads = vec![
         result(Head::Affine, &[(0.999, 1.0), (0.998, 0.97)], Some(cost(0.1))),
-        result(Head::Hidden, &[(1.0, 0.91), (0.999, 0.44)], None),
+        HeadResult {
+            together: Some(Joined { starts: vec![0, 1], result: start(1.0, 0.95) }),
+            ..result(Head::Hidden, &[(1.0, 0.91), (0.999, 0.44)], None)
+        },
     ];
     let by_tolerance = vec![
         Threshold { from: 0.0, kept: Some(GroupSet::empty()) },
@@ -102,7 +105,7 @@ fn few_symmetries_have_a_row_each() {
       by tolerance: from 0.0: 0 kept; from 0.3: 1 kept; from 69.6: not known from these fits
 
                                                same environment %  other environment %       by start  pairs answered alike %
-    kept symmetries, hidden head                            100.0                 91.0   44.0 to 91.0                   100.0
+    kept symmetries, hidden head, 2 starts                  100.0                 95.0   44.0 to 91.0                   100.0
     kept symmetries, affine head <- preferred                99.9                100.0  97.0 to 100.0                   100.0
     the truth imposed, hidden head                          100.0                 99.0                                  100.0
     plain network                                            40.0                  1.0                                    3.0
@@ -146,7 +149,7 @@ fn many_swaps_become_a_picture() {
       by tolerance, were it not strict: from 0.0: 0 kept; from 0.3: 10 kept; from 69.6: not known from these fits
 
                                                same environment %  other environment %       by start  pairs answered alike %
-    kept symmetries, hidden head                            100.0                 91.0   44.0 to 91.0                   100.0
+    kept symmetries, hidden head, 2 starts                  100.0                 95.0   44.0 to 91.0                   100.0
     kept symmetries, affine head <- preferred                99.9                100.0  97.0 to 100.0                   100.0
     the truth imposed, hidden head                          100.0                 99.0                                  100.0
     plain network                                            40.0                  1.0                                    3.0

@@ -43,6 +43,7 @@ mod lift;
 mod orbit;
 
 pub mod baselines;
+mod ensemble;
 mod lattices;
 mod network;
 
@@ -66,6 +67,7 @@ pub use coset_conv::CosetConv2d;
 pub use data::{Augmentation, Dataset, Example, Inputs, Pixels, Targets};
 pub use elements::Elements;
 pub use embedding::{EMBEDDING, FixedEmbedding, gather};
+pub use ensemble::Ensemble;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};

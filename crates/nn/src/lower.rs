@@ -20,19 +20,27 @@ use crate::{Activation, Error, Network, Result};
 /// attend or recur have no program.
 pub fn lower(network: &Network, input: &Input) -> Result<Program> {
     // Weights may still sit on the device of training.
-    let ops = match network.valid() {
-        Network::Cg(model) => feed_forward(&model, input),
-        Network::Plain(model) => plain(&model),
-        Network::Cnn(model) => cnn(&model, input),
-        Network::Lift(model) => lift(&model, input),
-        Network::Orbit(model) => orbit(&model, input),
+    let ops = operations(&network.valid(), input)?;
+    Program::new(input.clone(), ops).map_err(lowered)
+}
+
+fn operations(network: &Network, input: &Input) -> Result<Vec<Op>> {
+    match network {
+        Network::Cg(model) => feed_forward(model, input),
+        Network::Plain(model) => plain(model),
+        Network::Cnn(model) => cnn(model, input),
+        Network::Lift(model) => lift(model, input),
+        Network::Orbit(model) => orbit(model, input),
+        Network::Ensemble(model) => {
+            let members = model.members().iter().map(|member| operations(member, input)).collect::<Result<_>>()?;
+            Ok(vec![Op::Median { members }])
+        }
         Network::Transformer(_) => no_program("a transformer"),
         Network::Gru(_) => no_program("a recurrent network"),
         Network::DeepSets(_) => no_program("DeepSets"),
         Network::Janossy(_) => no_program("Janossy pooling"),
         Network::SetTransformer(_) => no_program("a set transformer"),
-    }?;
-    Program::new(input.clone(), ops).map_err(lowered)
+    }
 }
 
 fn no_program<T>(model: &str) -> Result<T> {

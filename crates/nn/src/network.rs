@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 
 use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
+use crate::ensemble::Ensemble;
 use crate::feed_forward::CgFeedForward;
 use crate::init::trained;
 use crate::{CgWeights, Cnn, Input, Lift, Orbit, Pass, Penalty, Result};
@@ -71,6 +72,8 @@ pub enum Network {
     Lift(Lift),
     /// Any network from every side, with a CG head.
     Orbit(Orbit),
+    /// Several networks that answer together.
+    Ensemble(Ensemble),
 }
 
 macro_rules! each {
@@ -86,6 +89,7 @@ macro_rules! each {
             Network::Cnn($model) => $body,
             Network::Lift($model) => $body,
             Network::Orbit($model) => $body,
+            Network::Ensemble($model) => $body,
         }
     };
 }
@@ -121,6 +125,12 @@ impl From<Lift> for Network {
 impl From<Orbit> for Network {
     fn from(model: Orbit) -> Self {
         Self::Orbit(model)
+    }
+}
+
+impl From<Ensemble> for Network {
+    fn from(model: Ensemble) -> Self {
+        Self::Ensemble(model)
     }
 }
 

@@ -153,6 +153,17 @@ fn orbits() -> Result<[Saved; 2]> {
     Ok([model(dense, &["cycle(0)"])?, model(images, &["permute(0)"])?])
 }
 
+/// Three networks that answer together, on tokens.
+fn median() -> Result<Saved> {
+    let mut drawn = Drawn(6);
+    let mut member = || -> Result<Vec<Op>> {
+        let table = Op::Gather { table: drawn.tensor(&[9, 1])? };
+        Ok(vec![table, flat(4), drawn.shared(6, 4, 1)?, activate(Activation::Relu), drawn.linear(2, 6)?])
+    };
+    let ops = vec![Op::Median { members: vec![member()?, member()?, member()?] }];
+    model(Program::new(Input::Tokens { length: 4, vocabulary: 9 }, ops)?, &["swaps(0)"])
+}
+
 /// A model that keeps these candidates.
 fn model(program: Program, kept: &[&str]) -> Result<Saved> {
     let shape = program.input.shape()?;
@@ -196,6 +207,7 @@ fn all(folder: &Path) -> Result<()> {
         ("array", array()?),
         ("orbit_tokens", dense),
         ("orbit_images", convolutional),
+        ("median", median()?),
     ];
     models.iter().try_for_each(|(name, model)| write(folder, name, model))
 }

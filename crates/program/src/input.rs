@@ -47,6 +47,14 @@ impl Input {
         Ok(Shape::new(&self.sides())?)
     }
 
+    /// Number of distinct tokens, of sequences.
+    pub fn vocabulary(&self) -> Option<usize> {
+        match self {
+            Self::Tokens { vocabulary, .. } => Some(*vocabulary),
+            Self::Array { .. } | Self::Images { .. } => None,
+        }
+    }
+
     /// In one word.
     pub fn kind(&self) -> &'static str {
         match self {

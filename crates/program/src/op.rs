@@ -89,6 +89,12 @@ pub enum Op {
         /// What is done with each view; the last has one axis.
         ops: Vec<Op>,
     },
+    /// The median, entry by entry, of what several lists of operations make of the same example; of an even number of them the
+    /// mean of the two in the middle.
+    Median {
+        /// The lists; what they make has one shape.
+        members: Vec<Vec<Op>>,
+    },
 }
 
 /// Functions of one number.
@@ -138,6 +144,7 @@ impl Op {
             Self::PoolSpace { pooling: Pooling::Sum } => "sum over space",
             Self::PoolSpace { pooling: Pooling::Mean } => "mean over space",
             Self::Orbit { .. } => "orbit",
+            Self::Median { .. } => "median",
         }
     }
 
@@ -156,11 +163,9 @@ impl Op {
             Self::BatchNorm { gamma, beta, mean, variance, .. } => {
                 vec![named("gamma", gamma), named("beta", beta), named("mean", mean), named("variance", variance)]
             }
-            Self::Orbit { views, ops } => {
-                let inner = ops.iter().enumerate().flat_map(|(i, op)| {
-                    op.tensors().into_iter().map(move |(name, tensor)| (format!("inner.{i}.{name}"), tensor))
-                });
-                std::iter::once(named("views", views)).chain(inner).collect()
+            Self::Orbit { views, ops } => std::iter::once(named("views", views)).chain(tensors_of("inner", ops)).collect(),
+            Self::Median { members } => {
+                members.iter().enumerate().flat_map(|(k, ops)| tensors_of(&format!("member{k}"), ops)).collect()
             }
             Self::Reshape { .. }
             | Self::Transpose { .. }
@@ -181,6 +186,7 @@ impl Op {
             Self::Conv { filters, bias } => std::iter::once(filters).chain(bias.as_mut()).collect(),
             Self::BatchNorm { gamma, beta, mean, variance, .. } => vec![gamma, beta, mean, variance],
             Self::Orbit { views, ops } => std::iter::once(views).chain(ops.iter_mut().flat_map(Self::tensors_mut)).collect(),
+            Self::Median { members } => members.iter_mut().flatten().flat_map(Self::tensors_mut).collect(),
             Self::Reshape { .. }
             | Self::Transpose { .. }
             | Self::Activate { .. }
@@ -191,8 +197,8 @@ impl Op {
         }
     }
 
-    /// The shape of what it makes of an example of this shape, or what does not fit. Orbits and gathers look at the input of
-    /// the program, and are checked by it.
+    /// The shape of what it makes of an example of this shape, or what does not fit. Orbits, gathers and medians, which may
+    /// begin with either, look at the input of the program, and are checked by it.
     pub(crate) fn output(&self, shape: &[usize]) -> Result<Vec<usize>, Misfit> {
         let wrong = |expected: String| Err((expected, crate::error::dims(shape)));
         match (self, shape) {
@@ -262,6 +268,7 @@ impl Op {
             (Self::SumChannels, [_, height, width]) => Ok(vec![1, *height, *width]),
             (Self::PoolSpace { .. }, [channels, _, _]) => Ok(vec![*channels]),
             (Self::Orbit { .. }, _) => Err(("to be the first operation".into(), "another place".into())),
+            (Self::Median { .. }, _) => Err(("to be outside of an orbit".into(), "a place inside".into())),
             (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
             (
                 Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },
@@ -287,6 +294,12 @@ impl Activation {
     pub(crate) fn is_odd(self) -> bool {
         self == Self::Tanh
     }
+}
+
+/// The weights of operations inside another, by name.
+fn tensors_of<'a>(place: &str, ops: &'a [Op]) -> Vec<(String, &'a Tensor)> {
+    let named = |(i, op): (usize, &'a Op)| op.tensors().into_iter().map(move |(name, tensor)| (format!("{i}.{name}"), tensor));
+    ops.iter().enumerate().flat_map(named).map(|(name, tensor)| (format!("{place}.{name}"), tensor)).collect()
 }
 
 /// Refuses parameters that are not one number per channel.

@@ -33,10 +33,6 @@ impl Program {
 
     /// The shape of an example before the first operation and behind each.
     pub fn shapes(&self) -> Result<Vec<Vec<usize>>> {
-        let vocabulary = match self.input {
-            Input::Tokens { vocabulary, .. } => Some(vocabulary),
-            Input::Array { .. } | Input::Images { .. } => None,
-        };
         // Also refuses sides of 0 and sizes that no machine holds.
         let sides = self.input.shape()?.sides().to_vec();
         for (index, op) in self.ops.iter().enumerate() {
@@ -44,7 +40,8 @@ impl Program {
                 check_tensor(&name, tensor).map_err(|misfit| wrong(index, op, misfit))?;
             }
         }
-        let shapes = shapes(sides, vocabulary, &self.ops).map_err(|(index, misfit)| wrong(index, &self.ops[index], misfit))?;
+        let shapes = shapes(sides, self.input.vocabulary(), &self.ops)
+            .map_err(|(index, misfit)| wrong(index, &self.ops[index], misfit))?;
         match shapes.last() {
             Some(last) if last.len() == 1 => Ok(shapes),
             last => Err(Error::misfit("output of the program", "a vector", dims(last.map_or(&[], Vec::as_slice)))),
@@ -89,6 +86,8 @@ fn shapes(input: Vec<usize>, vocabulary: Option<usize>, ops: &[Op]) -> std::resu
         let shape = &all[index];
         let next = match op {
             Op::Orbit { views, ops } if index == 0 => orbit(shape, vocabulary, views, ops),
+            // Tokens are tokens in front of the first operation alone.
+            Op::Median { members } => median(shape, vocabulary.filter(|_| index == 0), members),
             Op::Gather { table } if index == 0 => match vocabulary {
                 Some(vocabulary) if table.shape.first() != Some(&vocabulary) => {
                     Err((format!("a table of {vocabulary} rows, one per token"), dims(&table.shape)))
@@ -125,6 +124,27 @@ fn orbit(shape: &[usize], vocabulary: Option<usize>, views: &Tensor, ops: &[Op])
         Some(&[features]) if !ops.is_empty() => Ok(vec![elements, features]),
         last => Err(("inner operations that end in a vector".into(), dims(last.unwrap_or_default()))),
     }
+}
+
+/// The shapes inside a member of a median, which has passed its check.
+pub(crate) fn member_shapes(input: &[usize], vocabulary: Option<usize>, ops: &[Op]) -> Result<Vec<Vec<usize>>> {
+    shapes(input.to_vec(), vocabulary, ops).map_err(|(index, misfit)| wrong(index, &ops[index], misfit))
+}
+
+fn median(shape: &[usize], vocabulary: Option<usize>, members: &[Vec<Op>]) -> std::result::Result<Vec<usize>, Misfit> {
+    let mut made: Option<Vec<usize>> = None;
+    for (k, ops) in members.iter().enumerate() {
+        let all = shapes(shape.to_vec(), vocabulary, ops).map_err(|(index, (expected, got))| {
+            (format!("operation {index} ({}) of member {k} to get {expected}", ops[index].name()), got)
+        })?;
+        let last = all.last().cloned().unwrap_or_default();
+        match &made {
+            _ if ops.is_empty() => return Err((format!("operations in member {k}"), "none".into())),
+            Some(first) if *first != last => return Err((format!("member {k} to make {}", dims(first)), dims(&last))),
+            _ => made = Some(last),
+        }
+    }
+    made.ok_or_else(|| ("at least one member".into(), "none".into()))
 }
 
 fn check_tensor(name: &str, tensor: &Tensor) -> std::result::Result<(), Misfit> {
@@ -200,6 +220,19 @@ mod tests {
                 "expected inner operation 0 (linear) to get 3 entries, got 2",
             ),
             (array(&[2]), vec![Op::PoolSpace { pooling: Pooling::Sum }], "operation 0 (sum over space)"),
+            (array(&[3]), vec![Op::Median { members: vec![] }], "operation 0 (median): expected at least one member, got none"),
+            (array(&[3]), vec![Op::Median { members: vec![vec![]] }], "expected operations in member 0, got none"),
+            (array(&[3]), vec![Op::Median { members: vec![vec![linear()], vec![relu()]] }], "expected member 1 to make 2, got 3"),
+            (
+                array(&[3]),
+                vec![Op::Median { members: vec![vec![relu(), linear(), linear()]] }],
+                "expected operation 2 (linear) of member 0 to get 3 entries, got 2",
+            ),
+            (
+                Input::Tokens { length: 3, vocabulary: 4 },
+                vec![Op::Median { members: vec![vec![relu()]] }],
+                "tokens need a gather first",
+            ),
         ] {
             let error = message(input, ops);
             assert!(error.contains(part), "{error}\nshould say: {part}");

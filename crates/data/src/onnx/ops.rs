@@ -128,6 +128,16 @@ impl Graph {
         self.pair("Mul", a, b, "shapes that fit", broadcast)
     }
 
+    /// The smaller one, entry by entry; axes of size 1 are repeated.
+    pub fn min(&mut self, a: Value, b: Value) -> Result<Value> {
+        self.pair("Min", a, b, "shapes that fit", broadcast)
+    }
+
+    /// The larger one, entry by entry; axes of size 1 are repeated.
+    pub fn max(&mut self, a: Value, b: Value) -> Result<Value> {
+        self.pair("Max", a, b, "shapes that fit", broadcast)
+    }
+
     /// Negative entries become 0.
     pub fn relu(&mut self, x: Value) -> Result<Value> {
         self.pointwise("Relu", x, Vec::new())

@@ -90,17 +90,21 @@ impl Maker<'_> {
         };
         let mut program = invar_nn::lower(network, &input)?;
         if let Some(targets) = self.prepared.targets {
-            stretch(&mut program, targets)?;
+            stretch(&mut program.ops, targets)?;
         }
         Ok(program)
     }
 }
 
 /// Answers in the units of the labels: the last layer is stretched and moved.
-fn stretch(program: &mut Program, targets: TargetScaling) -> Result<()> {
-    let Some(Op::Linear { weight, bias }) = program.ops.last_mut() else {
-        let (expected, got) = ("a dense layer at the end of the network".into(), "another".into());
-        return Err(Error::Setting { name: "regression", expected, got });
+fn stretch(ops: &mut [Op], targets: TargetScaling) -> Result<()> {
+    let (weight, bias) = match ops.last_mut() {
+        Some(Op::Linear { weight, bias }) => (weight, bias),
+        Some(Op::Median { members }) => return members.iter_mut().try_for_each(|member| stretch(member, targets)),
+        _ => {
+            let (expected, got) = ("a dense layer at the end of the network".into(), "another".into());
+            return Err(Error::Setting { name: "regression", expected, got });
+        }
     };
     let TargetScaling { mean, deviation } = targets;
     weight.values.iter_mut().for_each(|value| *value = (f64::from(*value) * deviation) as f32);

@@ -217,7 +217,9 @@ fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
             invar_nn::Head::Hidden => "kept symmetries imposed, hidden head",
             invar_nn::Head::Affine => "kept symmetries imposed, affine head",
         };
-        line(name, Some(result.picked()), Some(answer.kept.len()), k == answer.preferred)
+        let together = result.together.as_ref().map(|joined| format!(", median of {} starts", joined.starts.len()));
+        let name = &format!("{name}{}", together.unwrap_or_default());
+        line(name, Some(result.answers()), Some(answer.kept.len()), k == answer.preferred)
     };
     let free = line("nothing imposed", record.free.first(), Some(0), false);
     let plain = line("plain network", record.plain.as_ref().map(|plain| &plain.result), None, false);

@@ -192,14 +192,14 @@ impl ScreenTables {
         let share = |record: &ScreenRecord| {
             let answer = &record.answers[k];
             let result = head.map_or_else(|| Some(answer.preferred()), |head| answer.head(head))?;
-            Some(result.picked().extrapolation?.accuracy)
+            Some(result.answers().extrapolation?.accuracy)
         };
         Cell::of(&shares(&self.of(records, data), share), None, false)
     }
 
     /// Extrapolation with the truth imposed.
     pub(super) fn oracle(self, records: &[ScreenRecord], data: Data) -> Cell {
-        let share = |record: &ScreenRecord| Some(record.oracle.as_ref()?.picked().extrapolation?.accuracy);
+        let share = |record: &ScreenRecord| Some(record.oracle.as_ref()?.answers().extrapolation?.accuracy);
         Cell::of(&shares(&self.of(records, data), share), None, false)
     }
 
@@ -281,7 +281,7 @@ impl ScreenTables {
             Field::Images => "; the lifted network".into(),
             Field::Sequences | Field::Errors => String::new(),
         };
-        let best = if starts == 1 { "one start".into() } else { format!("best of {starts} starts by validation loss") };
+        let best = if starts == 1 { "one start".into() } else { format!("{starts} starts that answer together, or the best of them by validation loss") };
         format!(
             "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights, {refit_epochs} of \
              a refit, one-cycle learning rate with a peak of {learning_rate}, {best}.",

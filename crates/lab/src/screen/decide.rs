@@ -7,7 +7,8 @@
 //! 4. If that is refused, climb from the cheapest.
 //! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss of those that are as good
 //!    as the rule asks, and try each rejected candidate on top of it. Where none is, the fit that spoke for the choice stands in.
-//!    A simpler model is preferred unless it is significantly worse.
+//!    Starts that are as good as the best one answer together with it. A simpler model is preferred unless it is significantly
+//!    worse.
 //!
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
 //! compared example by example, so that additional training is not mistaken for a free symmetry.
@@ -202,17 +203,17 @@ impl<'a, F: Fitter> Screen<'a, F> {
     /// then such fits, from free weights or on top of a smaller constraint, count.
     fn pick(&self, rule: Rule, kept: &GroupSet, refits: Refits<F::Model>, on_top: &[Arc<Course<F::Model>>]) -> Refits<F::Model> {
         let accepts = |course: &Arc<Course<F::Model>>| rule.accepts(&self.cost(&course.last), self.run.alpha);
-        let Refits { mut courses, best, cost } = refits;
+        let Refits { mut courses, best, together, cost } = refits;
         let fresh = courses.len();
         if let Some(best) = best_of(&courses, (0..fresh).filter(|&k| accepts(&courses[k]))) {
-            return Refits { courses, best, cost };
+            return Refits { courses, best, together, cost };
         }
         // Of free weights the first that do, as when this rule is the only one.
         let free = self.accepted.get(kept).into_iter().flatten().filter(|course| accepts(course));
         let free = free.filter(|_| self.asked.contains(kept)).min_by_key(|course| course.start == Start::Free(1));
         courses.extend(free.into_iter().chain(on_top.iter().filter(|course| accepts(course))).cloned());
         let best = best_of(&courses, fresh..courses.len()).unwrap_or(best);
-        Refits { courses, best, cost }
+        Refits { courses, best, together, cost }
     }
 
     /// Steps 3 to 5 under one rule.
@@ -310,12 +311,18 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     /// All types of models, the judge's as it is, and the simplest that is not significantly worse.
     fn simplest(&mut self, rule: Rule, kept: &GroupSet, judged: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
-        let (alpha, judge, reference) = (self.run.alpha, self.judge, judged.picked().scores.clone());
+        let (alpha, judge) = (self.run.alpha, self.judge);
+        let judged = self.join(judge, judged, rule, |fit| rule.accepts(&self.cost(fit), alpha))?;
+        let reference = judged.scores().clone();
         let mut all = Vec::new();
         for other in (0..self.fitters.len()).filter(|&fitter| fitter != judge) {
             let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
             let refits = self.refits(other, kept, hopeless)?;
-            let cost = cost(&reference, refits.picked());
+            let refits = self.join(other, refits, rule, |_| true)?;
+            let cost = match &refits.together {
+                Some(together) => Cost::between(&reference, &together.scores),
+                None => cost(&reference, refits.best()),
+            };
             all.push(Refits { cost: Some(cost), ..refits });
         }
         all.insert(judge, judged);

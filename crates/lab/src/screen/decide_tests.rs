@@ -27,12 +27,13 @@ type Points = dyn Fn(&Model) -> f64 + Sync;
 struct MadeUp<'a> {
     lattice: &'a Lattice,
     points: &'a Points,
+    apart: f64,
     log: Mutex<Vec<(Model, bool)>>,
 }
 
 impl<'a> MadeUp<'a> {
     fn new(lattice: &'a Lattice, points: &'a Points) -> Self {
-        Self { lattice, points, log: Mutex::default() }
+        Self { lattice, points, apart: 0.0, log: Mutex::default() }
     }
 
     fn fits(&self) -> usize {
@@ -62,11 +63,21 @@ impl Fitter for MadeUp<'_> {
         assert!(!log.contains(&entry), "made twice: {entry:?}");
         log.push(entry);
         let lost = (self.points)(&model);
-        let wrong = (lost / 100.0 * EXAMPLES as f64).round() as usize;
         let ending = if lost >= 100.0 { Ending::Diverged } else { Ending::Finished };
-        let each = PerExample::Right((0..EXAMPLES).map(|i| i >= wrong).collect());
-        Ok(Fitted { scores: Scores { each, loss: lost }, model, epochs: 1, ending })
+        Ok(Fitted { scores: scores(lost), model, epochs: 1, ending })
     }
+
+    /// Together they lose `apart` points more than the mean of them.
+    fn together(&self, models: &[&Model]) -> Result<Option<Scores>> {
+        let lost = models.iter().map(|model| (self.points)(model)).sum::<f64>() / models.len() as f64 + self.apart;
+        Ok(Some(scores(lost)))
+    }
+}
+
+/// So many points are lost, on the first examples.
+fn scores(lost: f64) -> Scores {
+    let wrong = (lost / 100.0 * EXAMPLES as f64).round() as usize;
+    Scores { each: PerExample::Right((0..EXAMPLES).map(|i| i >= wrong).collect()), loss: lost }
 }
 
 fn swaps(n: usize) -> Lattice {
@@ -223,7 +234,7 @@ fn stand_ins_do_not_depend_on_the_rules_before_either() {
         _ => 30.0,
     };
     let told = |decision: Decision<Model>| {
-        let picked = decision.refits[0].picked().model.clone();
+        let picked = decision.refits[0].best().model.clone();
         (decision.kept, decision.verdicts, decision.refits[0].courses.len(), picked)
     };
     let alone = told(decide(&[MadeUp::new(&lattice, &stuck)], 0));
@@ -242,7 +253,7 @@ fn nothing_kept_is_the_reference_however_few_starts_are_asked_for() {
     let mut screen = Screen::new(&fitters, &RULES[..1], Run { starts: 1, ..run(1) }).unwrap();
     let decision = screen.decide(RULES[0]).unwrap();
     assert!(decision.kept.is_empty());
-    assert_eq!((decision.refits[0].picked().model.start, decision.refits[0].courses.len()), (1, 2));
+    assert_eq!((decision.refits[0].best().model.start, decision.refits[0].courses.len()), (1, 2));
 }
 
 #[test]
@@ -312,6 +323,10 @@ impl Fitter for Confident<'_> {
         fitted.scores.loss = -fitted.scores.loss;
         Ok(fitted)
     }
+
+    fn together(&self, models: &[&Model]) -> Result<Option<Scores>> {
+        self.fits.together(models)
+    }
 }
 
 #[test]
@@ -359,7 +374,31 @@ fn the_start_with_the_smallest_loss_is_picked() {
     let lattice = swaps(4);
     let varied = |model: &Model| all_but_first(model) + [0.2, 0.3, 0.1][model.start];
     let decision = decide(&[MadeUp::new(&lattice, &varied)], 0);
-    assert_eq!((decision.refits[0].best, decision.refits[0].picked().model.start), (2, 2));
+    assert_eq!((decision.refits[0].best, decision.refits[0].best().model.start), (2, 2));
+}
+
+#[test]
+fn starts_as_good_as_the_best_answer_together() {
+    let lattice = swaps(4);
+    // The second start is too far behind to have a say.
+    let varied = |model: &Model| all_but_first(model) + [0.2, 4.0, 0.1][model.start];
+    let decision = decide(&[MadeUp::new(&lattice, &varied)], 0);
+    let refits = &decision.refits[0];
+    assert_eq!(refits.together.as_ref().unwrap().members, [0, 2]);
+    assert!((refits.scores().points() - 99.35).abs() < 0.1 && refits.members().len() == 2);
+    // Together they may still be significantly worse: then the best answers alone.
+    let apart = MadeUp { apart: 2.0, ..MadeUp::new(&lattice, &varied) };
+    let decision = decide(&[apart], 0);
+    let refits = &decision.refits[0];
+    assert_eq!((&refits.together, refits.members()[0].start), (&None, 2));
+    // A start that does not meet the rule has no say either, however small the difference.
+    let edge = |model: &Model| match (model.imposed.is_empty(), model.imposed == set(&[3, 4, 5]), model.start) {
+        (true, ..) => 0.0,
+        (_, true, start) => [4.9, 5.1, 5.0][start],
+        _ => all_but_first(model),
+    };
+    let decision = decide(&[MadeUp::new(&lattice, &edge)], 0);
+    assert_eq!(decision.refits[0].together.as_ref().unwrap().members, [0, 2]);
 }
 
 #[test]
@@ -386,7 +425,7 @@ fn a_fit_that_meets_the_rule_stands_in_for_fresh_starts_that_do_not() {
     assert_eq!(decision.kept.len(), 6);
     let refits = &decision.refits[0];
     assert_eq!((refits.courses.len(), refits.best), (4, 3), "three fresh starts, and the fit that spoke for it");
-    assert!((refits.picked().scores.points() - 99.0).abs() < 1e-9);
+    assert!((refits.best().scores.points() - 99.0).abs() < 1e-9);
 }
 
 #[test]
@@ -446,6 +485,10 @@ impl Fitter for Nothing {
 
     fn fit(&self, _: &Request<'_, ()>) -> Result<Fitted<()>> {
         unreachable!("there is nothing to impose")
+    }
+
+    fn together(&self, _: &[&()]) -> Result<Option<Scores>> {
+        Ok(None)
     }
 }
 

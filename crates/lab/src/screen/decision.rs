@@ -5,7 +5,7 @@ use std::sync::Arc;
 use invar_algebra::GroupSet;
 
 use super::choose::Threshold;
-use super::evidence::Cost;
+use super::evidence::{Cost, Scores};
 use super::fitter::Fitted;
 use super::rule::Rule;
 use super::trial::{Start, Trial, Verdict};
@@ -29,14 +29,36 @@ pub struct Refits<M> {
     pub courses: Vec<Arc<Course<M>>>,
     /// The one with the smallest validation loss among those that meet the rule, or else among fresh starts.
     pub best: usize,
+    /// Several that answer together, unless the best alone is significantly better.
+    pub together: Option<Together>,
     /// Cost against the type of model that decided; absent for that one.
     pub cost: Option<Cost>,
 }
 
+/// Courses whose models answer together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Together {
+    /// Which, in ascending order.
+    pub members: Vec<usize>,
+    /// Their common answers on the validation examples.
+    pub scores: Scores,
+}
+
 impl<M> Refits<M> {
-    /// The model that was picked.
-    pub fn picked(&self) -> &Fitted<M> {
+    /// The best model alone.
+    pub fn best(&self) -> &Fitted<M> {
         &self.courses[self.best].last
+    }
+
+    /// What is answered with: several models together, or the best alone.
+    pub fn scores(&self) -> &Scores {
+        self.together.as_ref().map_or(&self.best().scores, |together| &together.scores)
+    }
+
+    /// The models that answer.
+    pub fn members(&self) -> Vec<&M> {
+        let together = self.together.as_ref().map_or(std::slice::from_ref(&self.best), |together| &together.members);
+        together.iter().map(|&k| &self.courses[k].last.model).collect()
     }
 }
 

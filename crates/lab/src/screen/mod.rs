@@ -20,14 +20,15 @@ mod record;
 
 pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
 pub use decide::Screen;
-pub use decision::{Course, Decision, Outlook, Refits, Run, Stage};
+pub use decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 pub use memory::Memory;
 pub use networks::{Measure, Networks, Trained};
 pub use record::{
-    Answer, Comparison, HeadResult, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult, cost_over_seeds,
+    Answer, Comparison, HeadResult, Joined, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult,
+    cost_over_seeds,
 };
 pub use rule::{Finding, Rule};
 pub use trial::{Evidence, Start, Trial, Verdict};

@@ -6,8 +6,8 @@ use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_data::Digest;
 use invar_nn::{
-    Dataset, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig, evaluate,
-    train,
+    Dataset, Ensemble, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig,
+    evaluate, train,
 };
 use serde::{Deserialize, Serialize};
 
@@ -247,6 +247,19 @@ impl Fitter for Networks<'_> {
             Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn together(&self, models: &[&Trained]) -> Result<Option<Scores>> {
+        let network = Trained::together(models)?;
+        self.measure.scores(&network, &self.problem.validation).map(Some)
+    }
+}
+
+impl Trained {
+    /// The networks of several fits as one that answers for all of them.
+    pub fn together(models: &[&Self]) -> Result<Network> {
+        let mut networks: Vec<Network> = models.iter().map(|model| model.network.clone()).collect();
+        Ok(if networks.len() == 1 { networks.remove(0) } else { Ensemble::new(networks)?.into() })
     }
 }
 

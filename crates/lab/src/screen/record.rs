@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::Threshold;
 use super::decide::Screen;
-use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
+use super::decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
 use super::evidence::{Cost, detectable};
 use super::facts::Facts;
 use super::memory::Memory;
@@ -121,16 +121,34 @@ pub struct HeadResult {
     pub starts: Vec<StartResult>,
     /// The start with the smallest validation loss.
     pub picked: usize,
-    /// Of the picked one: share of coupled pairs answered alike (Definition 2).
+    /// Several starts that answer together in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Joined>,
+    /// Of what answers: share of coupled pairs answered alike (Definition 2).
     pub consistency: Option<f64>,
     /// Cost against the head that decided, with the same constraint; absent for that one.
     pub cost: Option<Cost>,
 }
 
+/// Starts that answer together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Joined {
+    /// Their places in the list of starts.
+    pub starts: Vec<usize>,
+    /// Their common answers.
+    pub result: StartResult,
+}
+
 impl HeadResult {
-    /// The start that was picked.
+    /// The start that was picked, alone.
     pub fn picked(&self) -> &StartResult {
         &self.starts[self.picked]
+    }
+
+    /// What answers: several starts together, or the one that was picked.
+    pub fn answers(&self) -> &StartResult {
+        self.together.as_ref().map_or_else(|| self.picked(), |joined| &joined.result)
     }
 }
 
@@ -307,16 +325,16 @@ impl ScreenConfig {
         let mut screen = Screen::new(&fitters, &self.rules, run)?;
         let decisions = self.rules.iter().map(|&rule| screen.decide(rule)).collect::<Result<Vec<_>>>()?;
         let truth = problem.symmetry.as_ref().map(|symmetry| fitters[0].built.closure(symmetry, problem)).transpose()?;
-        let oracle = truth.as_ref().map(|truth| screen.refits(HEADS.len() - 1, truth, |_| false)).transpose()?;
+        let oracle = truth.as_ref().map(|truth| self.oracle(&mut screen, truth)).transpose()?;
         let plain = self.plain(problem, stop, &epochs)?;
         let alone: Vec<&Trial> = screen.evidence().iter().flat_map(|evidence| &evidence.trials).collect();
         let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
         let joints = screen.trials().iter().filter(|trial| !alone.contains(trial)).cloned().collect();
         let picked = |decision: &Decision<Trained>| {
             let refits = &decision.refits[decision.preferred];
-            (refits.picked().model.network.clone(), refits.courses[refits.best].curve())
+            Ok((Trained::together(&refits.members())?, refits.courses[refits.best].curve()))
         };
-        let (networks, curves) = decisions.iter().map(picked).unzip();
+        let (networks, curves) = decisions.iter().map(picked).collect::<Result<Vec<_>>>()?.into_iter().unzip();
         let record = ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
@@ -335,6 +353,13 @@ impl ScreenConfig {
             seconds: begun.elapsed().as_secs_f64(),
         };
         Ok(Screened { record, networks, curves })
+    }
+
+    /// The truth imposed, hidden head.
+    fn oracle(&self, screen: &mut Screen<'_, Networks<'_>>, truth: &GroupSet) -> Result<Refits<Trained>> {
+        let hidden = HEADS.len() - 1;
+        let refits = screen.refits(hidden, truth, |_| false)?;
+        screen.join(hidden, refits, self.rules.first().copied().unwrap_or_default(), |_| true)
     }
 
     /// The plain network, trained as long as the others: of the same backbone where one was asked for.
@@ -378,11 +403,20 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
 
 fn head_result(problem: &Problem, head: Head, refits: &Refits<Trained>) -> Result<HeadResult> {
     let starts = refits.courses.iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
-    let consistency = problem.consistency(&refits.picked().model.network)?;
-    Ok(HeadResult { head, starts, picked: refits.best, consistency, cost: refits.cost })
+    let network = Trained::together(&refits.members())?;
+    let consistency = problem.consistency(&network)?;
+    let joined = |together: &Together| -> Result<Joined> {
+        Ok(Joined { starts: together.members.clone(), result: result_of(problem, &network)? })
+    };
+    let together = refits.together.as_ref().map(joined).transpose()?;
+    Ok(HeadResult { head, starts, picked: refits.best, together, consistency, cost: refits.cost })
 }
 
 fn start_result(problem: &Problem, course: &Course<Trained>) -> Result<StartResult> {
-    let (validation, extrapolation) = problem.metrics(&course.last.model.network)?;
+    result_of(problem, &course.last.model.network)
+}
+
+fn result_of(problem: &Problem, network: &Network) -> Result<StartResult> {
+    let (validation, extrapolation) = problem.metrics(network)?;
     Ok(StartResult { validation, extrapolation })
 }

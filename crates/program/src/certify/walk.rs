@@ -10,11 +10,12 @@ use super::moves::Moves;
 use super::{Broken, Proof, Step, conv, reduce};
 use crate::error::Result;
 use crate::op::Op;
-use crate::program::Program;
+use crate::program::{Program, member_shapes};
 use crate::run::vector::{affine, transposed};
 use crate::tensor::Tensor;
 
 /// What the generator does where the walk is.
+#[derive(Clone)]
 enum State {
     Moves(Moves),
     Matrix(Matrix),
@@ -25,31 +26,80 @@ type Next = std::result::Result<(State, String, f64), String>;
 
 /// Follows a generator through the program. The caller adds what the generator is called.
 pub(super) fn walk(program: &Program, shapes: &[Vec<usize>], generator: &Action) -> Result<Proof> {
-    let mut state = match generator {
+    let state = match generator {
         Action::Permutation(p) => State::Moves(Moves::of(p)),
         Action::Signed(s) => State::Moves(Moves::of_signed(s)),
         matrix => Matrix::of(matrix).map_or_else(|| State::Moves(Moves::identity(matrix.len())), State::Matrix),
     };
-    let mut proof = Proof { generator: String::new(), steps: Vec::new(), broken: None, largest_difference: 0.0 };
-    for (index, op) in program.ops.iter().enumerate() {
-        let next = match &state {
-            State::Moves(moves) => step(op, &shapes[index], moves)?,
-            State::Matrix(matrix) => through(op, matrix),
-        };
-        match next {
-            Ok((behind, how, difference)) => {
-                proof.steps.push(Step { op: index, name: op.name().to_owned(), how });
-                proof.largest_difference = proof.largest_difference.max(difference);
-                state = behind;
-            }
-            Err(reason) => {
-                proof.broken = Some(Broken { op: index, name: op.name().to_owned(), reason });
-                return Ok(proof);
+    let mut way = Way::default();
+    let broken = match way.follow(&program.ops, shapes, program.input.vocabulary(), state)? {
+        Ok(state) => left_over(program, &state),
+        Err(broken) => Some(broken),
+    };
+    Ok(Proof { generator: String::new(), steps: way.steps, broken, largest_difference: way.difference })
+}
+
+/// Where a walk has been.
+#[derive(Default)]
+struct Way {
+    steps: Vec<Step>,
+    /// The largest met.
+    difference: f64,
+}
+
+impl Way {
+    /// The state behind the last operation, or the first that does not follow.
+    fn follow(
+        &mut self,
+        ops: &[Op],
+        shapes: &[Vec<usize>],
+        vocabulary: Option<usize>,
+        mut state: State,
+    ) -> Result<std::result::Result<State, Broken>> {
+        for (index, op) in ops.iter().enumerate() {
+            let next = match (op, &state) {
+                (Op::Median { members }, _) => median(members, &shapes[index], vocabulary.filter(|_| index == 0), &state)?,
+                (_, State::Moves(moves)) => step(op, &shapes[index], moves)?,
+                (_, State::Matrix(matrix)) => through(op, matrix),
+            };
+            match next {
+                Ok((behind, how, difference)) => {
+                    self.steps.push(Step { op: index, name: op.name().to_owned(), how });
+                    self.difference = self.difference.max(difference);
+                    state = behind;
+                }
+                Err(reason) => return Ok(Err(Broken { op: index, name: op.name().to_owned(), reason })),
             }
         }
+        Ok(Ok(state))
     }
-    proof.broken = left_over(program, &state);
-    Ok(proof)
+}
+
+/// The median follows when all members do, and end alike.
+fn median(members: &[Vec<Op>], shape: &[usize], vocabulary: Option<usize>, state: &State) -> Result<Next> {
+    let (mut end, mut difference) = (None, 0.0f64);
+    for (k, ops) in members.iter().enumerate() {
+        let mut way = Way::default();
+        let shapes = member_shapes(shape, vocabulary, ops)?;
+        let moves = match way.follow(ops, &shapes, vocabulary, state.clone())? {
+            Ok(State::Moves(moves)) => moves,
+            Ok(State::Matrix(_)) => return Ok(Err(format!("member {k} does not absorb the matrix"))),
+            Err(Broken { op, name, reason }) => return Ok(Err(format!("member {k}, operation {op} ({name}): {reason}"))),
+        };
+        difference = difference.max(way.difference);
+        match &end {
+            Some(first) if *first != moves => return Ok(Err(format!("member {k} does not end like the first"))),
+            _ => end = Some(moves),
+        }
+    }
+    Ok(match end {
+        // In the middle of the others stays in the middle when all change sign.
+        Some(moves) => {
+            let how = format!("all {} members end alike; {}", members.len(), moves.describe());
+            Ok((State::Moves(moves), how, difference))
+        }
+        None => Err("it has no members".into()),
+    })
 }
 
 /// Outputs must stay where they are.
@@ -112,6 +162,7 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
             let features = inner_width(op, shape);
             passed(elements.widened(features), 0.0)
         }),
+        Op::Median { .. } => Err("it stands inside of an orbit".into()),
     })
 }
 

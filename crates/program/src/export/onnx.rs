@@ -6,7 +6,8 @@ use super::orbit;
 use super::{INPUT, OUTPUT, PROBABILITIES};
 use crate::error::Result;
 use crate::op::{Op, Pooling};
-use crate::program::Program;
+use crate::program::{Program, member_shapes};
+use crate::run::middle_of;
 use crate::tensor::Tensor;
 use crate::{Activation, Input};
 
@@ -15,17 +16,31 @@ pub fn graph(program: &Program, probabilities: bool) -> Result<Graph> {
     let shapes = program.shapes()?;
     let mut graph = Graph::new("invar");
     let kind = if matches!(program.input, Input::Tokens { .. }) { Kind::Integer } else { Kind::Float };
-    let mut value = graph.input(INPUT, kind, &batch(&shapes[0]))?;
-    for (index, op) in program.ops.iter().enumerate() {
-        let mut at = At { graph: &mut graph, name: index.to_string(), before: &shapes[index], after: &shapes[index + 1] };
-        value = at.add(op, value)?;
-    }
+    let input = graph.input(INPUT, kind, &batch(&shapes[0]))?;
+    let vocabulary = program.input.vocabulary();
+    let value = list(&mut graph, &program.ops, &shapes, vocabulary, "", input)?;
     graph.output(OUTPUT, value)?;
     if probabilities {
         let shares = graph.softmax(value, 1)?;
         graph.output(PROBABILITIES, shares)?;
     }
     Ok(graph)
+}
+
+/// One operation after the other, their numbers behind `names`; of tokens the vocabulary is known.
+fn list(
+    graph: &mut Graph,
+    ops: &[Op],
+    shapes: &[Vec<usize>],
+    vocabulary: Option<usize>,
+    names: &str,
+    mut value: Value,
+) -> Result<Value> {
+    for (index, op) in ops.iter().enumerate() {
+        let (name, vocabulary) = (format!("{names}{index}"), vocabulary.filter(|_| index == 0));
+        value = At { graph, name, before: &shapes[index], after: &shapes[index + 1], vocabulary }.add(op, value)?;
+    }
+    Ok(value)
 }
 
 /// A shape behind the axis of the batch.
@@ -39,6 +54,8 @@ pub(super) struct At<'a> {
     pub(super) name: String,
     pub(super) before: &'a [usize],
     pub(super) after: &'a [usize],
+    /// Of tokens.
+    vocabulary: Option<usize>,
 }
 
 impl At<'_> {
@@ -94,7 +111,31 @@ impl At<'_> {
             Op::PoolSpace { pooling: Pooling::Sum } => self.graph.reduce_sum(x, &[2, 3], Keep::Nothing)?,
             Op::PoolSpace { pooling: Pooling::Mean } => self.graph.reduce_mean(x, &[2, 3], Keep::Nothing)?,
             Op::Orbit { views, ops } => orbit::add(self, views, ops, x)?,
+            Op::Median { members } => self.median(members, x)?,
         })
+    }
+
+    /// The middle of what the members make. They are sorted entry by entry with the smaller and the larger of neighbours, as many
+    /// rounds as there are members.
+    fn median(&mut self, members: &[Vec<Op>], x: Value) -> Result<Value> {
+        let mut sorted = Vec::new();
+        for (k, ops) in members.iter().enumerate() {
+            let shapes = member_shapes(self.before, self.vocabulary, ops)?;
+            sorted.push(list(self.graph, ops, &shapes, self.vocabulary, &format!("{}.{k}.", self.name), x)?);
+        }
+        for round in 0..sorted.len() {
+            for low in (round % 2..sorted.len().saturating_sub(1)).step_by(2) {
+                let (a, b) = (sorted[low], sorted[low + 1]);
+                (sorted[low], sorted[low + 1]) = (self.graph.min(a, b)?, self.graph.max(a, b)?);
+            }
+        }
+        let (low, high) = middle_of(sorted.len());
+        if low == high {
+            return Ok(sorted[low]);
+        }
+        let half = self.floats("half", &[1], &[0.5])?;
+        let sum = self.graph.add(sorted[low], sorted[high])?;
+        Ok(self.graph.mul(sum, half)?)
     }
 
     /// (x + (-mean)) * scale, in the same order and so with the same rounding.

@@ -81,7 +81,12 @@ fn step(at: &mut At<'_>, op: &Op, inside: &Inside, shape: Vec<usize>, elements: 
             };
             (at.graph.reshape(pooled, &apart(&shape))?, false)
         }
-        Op::Normalise { .. } | Op::Transpose { .. } | Op::GroupMax { .. } | Op::SumChannels | Op::Orbit { .. } => {
+        Op::Normalise { .. }
+        | Op::Transpose { .. }
+        | Op::GroupMax { .. }
+        | Op::SumChannels
+        | Op::Orbit { .. }
+        | Op::Median { .. } => {
             return Err(unknown(op));
         }
     };

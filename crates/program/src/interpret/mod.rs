@@ -21,8 +21,8 @@ use array::Array;
 
 /// Operators that are known.
 const KNOWN: &str = "Abs Add AveragePool BatchNormalization Cast Clip Concat Constant Conv Div Dropout Erf Exp Flatten Gather \
-    Gemm GlobalAveragePool GlobalMaxPool Identity LeakyRelu MatMul MaxPool Mul Neg ReduceMax ReduceMean ReduceSum Relu Reshape \
-    Shape Sigmoid Softmax Sqrt Squeeze Sub Tanh Transpose Unsqueeze";
+    Gemm GlobalAveragePool GlobalMaxPool Identity LeakyRelu MatMul Max MaxPool Min Mul Neg ReduceMax ReduceMean ReduceSum Relu \
+    Reshape Shape Sigmoid Softmax Sqrt Squeeze Sub Tanh Transpose Unsqueeze";
 
 /// An ONNX file of one input.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,6 +117,7 @@ impl Interpreter {
             "Gemm" => numbers::gemm(&taken),
             "MatMul" => numbers::matmul(taken.array(0)?, taken.array(1)?),
             "Add" | "Sub" | "Mul" | "Div" => numbers::pair(&taken),
+            "Max" | "Min" => numbers::extreme(&taken),
             "Abs" | "Cast" | "Clip" | "Dropout" | "Erf" | "Exp" | "Identity" | "LeakyRelu" | "Neg" | "Relu" | "Sigmoid"
             | "Sqrt" | "Tanh" => numbers::single(&taken),
             "Softmax" => numbers::softmax(&taken),

@@ -59,6 +59,12 @@ pub(super) fn pair(taken: &Taken<'_>) -> Step<Array> {
     }
 }
 
+/// The largest or the smallest of any number of arrays, entry by entry.
+pub(super) fn extreme(taken: &Taken<'_>) -> Step<Array> {
+    let pick = if taken.node.operator == "Max" { f32::max } else { f32::min };
+    (1..taken.arguments.len()).try_fold(taken.array(0)?.clone(), |so_far, k| broadcast(&so_far, taken.array(k)?, pick))
+}
+
 fn broadcast(a: &Array, b: &Array, f: impl Fn(f32, f32) -> f32) -> Step<Array> {
     let (x, y) = (a.as_floats()?, b.as_floats()?);
     let axes = a.shape.len().max(b.shape.len());

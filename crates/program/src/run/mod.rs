@@ -38,6 +38,7 @@ fn list(ops: &[Op], input: &Input, mut batch: Batch, workspace: &mut Workspace) 
     for (index, op) in ops.iter().enumerate() {
         batch = match op {
             Op::Orbit { views, ops } => orbit(views, ops, input, &batch.into_first()?, workspace)?,
+            Op::Median { members } => median(members, input, &batch, workspace)?,
             Op::Gather { table } => {
                 let Input::Tokens { vocabulary, .. } = input else {
                     return Err(wrong(index, op, ("tokens".into(), input.kind().into())));
@@ -71,7 +72,9 @@ fn step(op: &Op, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
             let shape = fit(&batch)?;
             image::apply(op, shape, batch.into_last()?, workspace)
         }
-        Op::Gather { .. } | Op::Orbit { .. } => Err(wrong(0, op, ("to be the first operation".into(), "another place".into()))),
+        Op::Gather { .. } | Op::Orbit { .. } | Op::Median { .. } => {
+            Err(wrong(0, op, ("to be the first operation".into(), "another place".into())))
+        }
     }
 }
 
@@ -87,6 +90,27 @@ fn orbit(views: &Tensor, ops: &[Op], input: &Input, batch: &Batch, workspace: &m
     }
     let features = answers.len() / (batch.examples * elements).max(1);
     Ok(Batch::new(batch.examples, vec![elements, features], answers))
+}
+
+/// The median over members, entry by entry.
+fn median(members: &[Vec<Op>], input: &Input, batch: &Batch, workspace: &mut Workspace) -> Result<Batch> {
+    let answer = |ops: &Vec<Op>| list(ops, input, batch.clone(), workspace)?.into_first();
+    let answers: Vec<Batch> = members.iter().map(answer).collect::<Result<_>>()?;
+    let Some(first) = answers.first() else { return Err(Error::misfit("a median", "at least one member", 0)) };
+    let mut column = vec![0.0; answers.len()];
+    let middle = |entry: usize| {
+        column.iter_mut().zip(&answers).for_each(|(value, answer)| *value = answer.values[entry]);
+        column.sort_by(f32::total_cmp);
+        let (low, high) = middle_of(column.len());
+        if low == high { column[low] } else { (column[low] + column[high]) * 0.5 }
+    };
+    let values = (0..first.values.len()).map(middle).collect();
+    Ok(Batch::new(first.examples, first.shape.clone(), values))
+}
+
+/// The places of the two in the middle of so many, in order; the same place twice for an odd number.
+pub(crate) fn middle_of(count: usize) -> (usize, usize) {
+    (count.saturating_sub(1) / 2, count / 2)
 }
 
 fn activate(activation: Activation, mut batch: Batch) -> Batch {

@@ -100,6 +100,20 @@ fn an_orbit_shows_every_side() {
 }
 
 #[test]
+fn a_median_is_the_middle_of_its_members() {
+    let times = |a: f32, b: f32| vec![Op::Linear { weight: tensor(&[2, 1], &[a, b]), bias: None }];
+    let of = |members: Vec<Vec<Op>>| one(array(&[1]), Op::Median { members }, vec![], &[1.0, -2.0]);
+    assert_eq!(of(vec![times(3.0, 0.0), times(1.0, 9.0), times(2.0, -1.0)]), [2.0, 0.0, -4.0, 0.0]);
+    assert_eq!(of(vec![times(3.0, 0.0), times(1.0, 8.0), times(2.0, -1.0), times(9.0, 2.0)]), [2.5, 1.0, -5.0, -2.0]);
+    assert_eq!(of(vec![times(3.0, 1.0)]), [3.0, 1.0, -6.0, -2.0]);
+    // Members may read tokens, as the first operation alone can.
+    let gather = |values: &[f32]| vec![Op::Gather { table: tensor(&[3, 1], values) }, Op::Reshape { shape: vec![2] }];
+    let members = vec![gather(&[0.0, 1.0, 2.0]), gather(&[5.0, 5.0, 0.0]), gather(&[4.0, 3.0, 1.0])];
+    let tokens = Input::Tokens { length: 2, vocabulary: 3 };
+    assert_eq!(one(tokens, Op::Median { members }, vec![], &[0.0, 2.0]), [4.0, 1.0]);
+}
+
+#[test]
 fn an_example_has_the_same_answer_alone_and_among_others() {
     let mut seed = 1;
     let mut drawn = |shape: &[usize]| tensor(shape, &numbers(&mut seed, shape.iter().product()));

@@ -21,7 +21,7 @@ fn model() -> Saved {
             epsilon: 1e-5,
         },
         Op::Activate { activation: Activation::Tanh },
-        Op::Linear { weight: drawn(&[2, 4]), bias: None },
+        Op::Median { members: (0..3).map(|_| vec![Op::Linear { weight: drawn(&[2, 4]), bias: None }]).collect() },
     ];
     let program = Program::new(Input::Array { shape: vec![3] }, ops).unwrap();
     let member = |name: &str, kept, cost| Member { name: name.into(), kept, verdict: "é".into(), cost };
@@ -122,7 +122,7 @@ fn foreign_and_newer_files_are_told_apart() {
     assert!(message(&replace("\"linear\"", "\"convolve\"")).contains("cannot be read: unknown variant `convolve`"));
     assert!(message(&replace("[4,3]", "[3,4]")).contains("`0.weight`: expected shape 3x4, got 4x3"));
     assert!(message(&replace("any=swaps(0)", "any=swaps(9)")).contains("axis 9 is out of range"));
-    assert!(message(&|b| drop(b.tensors.remove("3.weight"))).contains("the tensor `3.weight` is missing"));
+    assert!(message(&|b| drop(b.tensors.remove("3.member1.0.weight"))).contains("the tensor `3.member1.0.weight` is missing"));
     assert!(message(&|b| b.tensors.get_mut("0.bias").unwrap().values[0] = f32::NAN).contains("finite numbers"));
     assert!(matches!(Saved::load(&folder.path().join("none")), Err(Error::Data(_))));
 }

@@ -7,9 +7,10 @@ use invar_algebra::GroupSet;
 use super::{FREE_STARTS, Key, Screen, Tried, best_of, cost};
 use crate::error::{Error, Result};
 use crate::queue;
-use crate::screen::decision::{Course, Refits};
+use crate::screen::decision::{Course, Refits, Together};
 use crate::screen::evidence::Cost;
 use crate::screen::fitter::{Begin, Effort, Fitted, Fitter, Request, Watch};
+use crate::screen::rule::Rule;
 use crate::screen::trial::{Start, Trial};
 
 impl<F: Fitter> Screen<'_, F> {
@@ -117,6 +118,31 @@ impl<F: Fitter> Screen<'_, F> {
         let starts: Vec<usize> = (0..count).collect();
         let courses = self.courses_of(fitter, set, &starts)?;
         let best = best_of(&courses, 0..courses.len()).unwrap_or(0);
-        Ok(Refits { courses, best, cost: None })
+        Ok(Refits { courses, best, together: None, cost: None })
+    }
+
+    /// Lets those of the eligible courses answer together that are not significantly worse than the best. Should that be
+    /// significantly worse than the best alone, the best answers alone.
+    pub fn join(
+        &self,
+        fitter: usize,
+        refits: Refits<F::Model>,
+        rule: Rule,
+        eligible: impl Fn(&Fitted<F::Model>) -> bool,
+    ) -> Result<Refits<F::Model>> {
+        let best = &refits.best().scores;
+        let as_good = |cost: &Cost| Rule { strict: true, ..rule }.accepts(cost, self.run.alpha);
+        let joins = |&k: &usize| {
+            let fit = &refits.courses[k].last;
+            k == refits.best || eligible(fit) && as_good(&cost(best, fit))
+        };
+        let members: Vec<usize> = (0..refits.courses.len()).filter(joins).collect();
+        if members.len() < 2 {
+            return Ok(refits);
+        }
+        let models: Vec<&F::Model> = members.iter().map(|&k| &refits.courses[k].last.model).collect();
+        let scores = self.fitters[fitter].together(&models)?.filter(|scores| as_good(&Cost::between(best, scores)));
+        let together = scores.map(|scores| Together { members, scores });
+        Ok(Refits { together, ..refits })
     }
 }
