@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use invar_lab::record::{Record, Records};
-use invar_lab::reproduce::{self, Experiment, Field, ImageTables, LiftTables, Only, Part, ScreenTables, SequenceTables};
+use invar_lab::reproduce::{self, Budget, Experiment, Field, ImageTables, LiftTables, Only, Part, ScreenTables, SequenceTables};
 use invar_lab::screen::{Progress, ScreenRecord};
 use invar_lab::table::Table;
 use invar_nn::Head;
@@ -22,6 +22,19 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     }
     if matches!(args.what, ReproduceArg::AppendixA | ReproduceArg::Table1 | ReproduceArg::Ablation) {
         crate::train::refuse("appendix-a, table1 and ablation", [("--only", args.only.is_some())])?;
+    }
+    let images = [
+        ReproduceArg::Images,
+        ReproduceArg::ImagesLambda,
+        ReproduceArg::ImagesAffine,
+        ReproduceArg::Lift,
+        ReproduceArg::LiftAffine,
+        ReproduceArg::ScreenImages,
+        ReproduceArg::ScreenPatches,
+    ];
+    if args.budget == Budget::Fold && !images.contains(&args.what) {
+        let expected = "smoke, quick, standard or paper where sequences take part".into();
+        return Err(invar_lab::Error::Setting { name: "--budget", expected, got: "`fold`, which is for images".into() }.into());
     }
     let experiment: Box<dyn Experiment> = match args.what {
         ReproduceArg::AppendixA => return appendix(args),

@@ -67,6 +67,10 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
     for (args, reason) in [
         (["images", "--method", "screen"], "--method should be left out"),
         (["table1", "--only", "sum"], "--only should be left out"),
+        (
+            ["sequences", "--budget", "fold"],
+            "--budget should be smoke, quick, standard or paper where sequences take part, but is `fold`",
+        ),
         (["lift", "--only", "sum"], "--only should be part of the name of a row: mnist34, invariant to color"),
     ] {
         let (_, err) = expect(folder.path(), &[&["reproduce"], &args[..]].concat(), 2);

@@ -30,7 +30,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "TEXT", conflicts_with = "tables_only")]
     pub(crate) only: Option<String>,
 
-    /// How much: smoke (seconds), quick (ten minutes), standard (two hours), paper (everything as printed).
+    /// How much: smoke (seconds), quick (ten minutes), standard (two hours), fold (images: all of MNIST in one fold, hours a row), paper
+    /// (everything as printed).
     #[arg(long, default_value = "quick", value_parser = parse_budget)]
     pub(crate) budget: Budget,
 

@@ -30,6 +30,8 @@ pub enum SequenceTask {
     ThirdPlusLarge,
     /// x_1 + x_3 + ... + the sum of the tokens above 50 at even positions.
     OddPlusLarge,
+    /// The first third of the tokens once, the second twice and the last three times.
+    Thirds,
 }
 
 /// How training sequences are drawn and ordered: the canonical form X(hid).
@@ -45,7 +47,7 @@ pub enum Arrangement {
 
 impl SequenceTask {
     /// All tasks, those of the paper first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Sum,
         Self::Sum2,
         Self::EvenMinusOdd,
@@ -54,6 +56,7 @@ impl SequenceTask {
         Self::Max,
         Self::ThirdPlusLarge,
         Self::OddPlusLarge,
+        Self::Thirds,
     ];
 
     /// The name by which it is asked for.
@@ -67,6 +70,7 @@ impl SequenceTask {
             Self::Max => "max",
             Self::ThirdPlusLarge => "third_plus_large",
             Self::OddPlusLarge => "odd_plus_large",
+            Self::Thirds => "thirds",
         }
     }
 
@@ -81,6 +85,9 @@ impl SequenceTask {
             Self::Max => "largest token; any two positions can be exchanged",
             Self::ThirdPlusLarge => "x_3 plus the other tokens above 50; any two positions but the third can be exchanged",
             Self::OddPlusLarge => "x_1 + x_3 + ... plus the other tokens above 50; positions of the same parity can be exchanged",
+            Self::Thirds => {
+                "first third of the tokens once, second twice, last three times; positions of the same third can be exchanged"
+            }
         }
     }
 
@@ -92,6 +99,7 @@ impl SequenceTask {
             Self::EvenMinusOdd | Self::AbsDiff | Self::OddPlusLarge => "same parity",
             Self::Geometric => "none",
             Self::ThirdPlusLarge => "all but the third",
+            Self::Thirds => "same third",
         }
     }
 
@@ -116,6 +124,7 @@ impl SequenceTask {
             Self::Max => x.iter().copied().max().unwrap_or(0),
             Self::ThirdPlusLarge => with_large(|i| i == 2),
             Self::OddPlusLarge => with_large(|i| i % 2 == 0),
+            Self::Thirds => x.iter().enumerate().map(|(i, &token)| (1 + third(i, x.len()) as i32) * token).sum(),
         };
         value as f32
     }
@@ -130,6 +139,7 @@ impl SequenceTask {
             Self::EvenMinusOdd | Self::AbsDiff | Self::OddPlusLarge => Partition::of(n, |i| i % 2),
             Self::Geometric => Partition::discrete(n),
             Self::ThirdPlusLarge => Partition::all_but(n, 2),
+            Self::Thirds => Partition::of(n, |i| third(i, n)),
         }
     }
 
@@ -137,16 +147,21 @@ impl SequenceTask {
     pub fn arrangement(self) -> Arrangement {
         match self {
             Self::Sum | Self::Max => Arrangement::Ascending,
-            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::ThirdPlusLarge | Self::OddPlusLarge => Arrangement::Halves,
+            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::ThirdPlusLarge | Self::OddPlusLarge | Self::Thirds => {
+                Arrangement::Halves
+            }
             Self::Geometric => Arrangement::Any,
         }
     }
 
     /// Checks that the task means something for this length and vocabulary.
     pub(crate) fn check(self, length: usize, vocabulary: usize) -> Result<()> {
-        let shortest = if self == Self::ThirdPlusLarge { 3 } else { 2 };
+        let (shortest, why) = match self {
+            Self::ThirdPlusLarge => (3, "the third position counts"),
+            Self::Thirds => (4, "otherwise no two positions can be exchanged"),
+            _ => (2, "otherwise no two positions can be exchanged"),
+        };
         if length < shortest {
-            let why = if shortest == 3 { "the third position counts" } else { "otherwise no two positions can be exchanged" };
             return Err(Error::parameter("sequence length", format!("at least {shortest} for {}: {why}", self.name()), length));
         }
         if self == Self::EvenMinusOdd && length % 2 == 1 {
@@ -156,7 +171,7 @@ impl SequenceTask {
             Self::Geometric => (RUN_FROM as usize, "runs are made of tokens of at least 20"),
             Self::ThirdPlusLarge | Self::OddPlusLarge => (LARGE_ABOVE as usize + 1, "tokens above 50 are the large ones"),
             Self::Sum | Self::Max => (2, "one token alone has no order"),
-            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff => {
+            Self::Sum2 | Self::EvenMinusOdd | Self::AbsDiff | Self::Thirds => {
                 (4, "each half of the vocabulary needs two tokens to have an order")
             }
         };
@@ -165,6 +180,11 @@ impl SequenceTask {
         }
         Ok(())
     }
+}
+
+/// In which third of n positions the i-th is, from 0; the first is the longest.
+fn third(i: usize, n: usize) -> usize {
+    3 * i / n
 }
 
 #[cfg(test)]
@@ -185,6 +205,8 @@ mod tests {
             (SequenceTask::ThirdPlusLarge, 200.0),
             // The odd ones and 51.
             (SequenceTask::OddPlusLarge, 251.0),
+            // 30 + 2 + 50 + 19 = 101, 99 + 51 + 20 = 170, 20 + 1 + 7 = 28.
+            (SequenceTask::Thirds, 525.0),
         ] {
             assert_eq!(task.target(&x), y, "{}", task.name());
         }
@@ -204,6 +226,8 @@ mod tests {
         assert_eq!(blocks(SequenceTask::EvenMinusOdd, 6), [vec![0, 2, 4], vec![1, 3, 5]]);
         assert_eq!(blocks(SequenceTask::Geometric, 3), [vec![0], vec![1], vec![2]]);
         assert_eq!(blocks(SequenceTask::ThirdPlusLarge, 5), [vec![0, 1, 3, 4], vec![2]]);
+        assert_eq!(blocks(SequenceTask::Thirds, 6), [vec![0, 1], vec![2, 3], vec![4, 5]]);
+        assert_eq!(blocks(SequenceTask::Thirds, 10), [vec![0, 1, 2, 3], vec![4, 5, 6], vec![7, 8, 9]]);
         assert_eq!(SequenceTask::Sum2.symmetry(10).swaps().len(), 36);
         assert_eq!(SequenceTask::EvenMinusOdd.symmetry(10).swaps().len(), 20);
     }

@@ -60,7 +60,7 @@ impl Labels {
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `length` | 10 | n, positions of a sequence | 2 (`third_plus_large`: 3) to 256; even for `even_minus_odd` |
+/// | `length` | 10 | n, positions of a sequence | 2 (`third_plus_large`: 3, `thirds`: 4) to 256; even for `even_minus_odd` |
 /// | `vocabulary` | 99 | tokens are 1 to this | enough for the thresholds of the task |
 /// | `sizes` | 8,000 and 2,000 | numbers of examples | see [`Sizes`] |
 /// | `test_order` | `Unsorted` | what test sequences are | |

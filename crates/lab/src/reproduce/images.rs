@@ -33,6 +33,8 @@ pub(super) fn tasks(budget: Budget) -> &'static [ImageTask] {
     match budget {
         Budget::Smoke | Budget::Quick => &[ImageTask::Mnist34],
         Budget::Standard | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
+        // Of the other one `standard` has them all.
+        Budget::Fold => &[ImageTask::Mnist],
     }
 }
 
@@ -47,7 +49,7 @@ pub(super) fn data(budget: Budget, task: ImageTask, invariant: Invariant) -> Ima
         (Budget::Smoke, _) => (Some(200), Some(100)),
         (Budget::Quick, _) => (Some(3_000), None),
         (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
-        (Budget::Standard | Budget::Paper, _) => (None, None),
+        (Budget::Standard | Budget::Fold | Budget::Paper, _) => (None, None),
     };
     Images { invariant, count, test_count, ..Images::new(task) }
 }
@@ -91,7 +93,7 @@ pub(super) fn how_many(budget: Budget) -> &'static str {
         Budget::Smoke => "200 images",
         Budget::Quick => "3,000 images",
         Budget::Standard => "MNIST-34 in full, 12,000 images of MNIST",
-        Budget::Paper => "all images",
+        Budget::Fold | Budget::Paper => "all images",
     }
 }
 
@@ -126,7 +128,7 @@ impl ImageTables {
         match self.budget {
             Budget::Smoke => 1,
             Budget::Quick => 15,
-            Budget::Standard => 6,
+            Budget::Standard | Budget::Fold => 6,
             Budget::Paper => 500,
         }
     }
@@ -135,7 +137,7 @@ impl ImageTables {
         let (depth, width) = match self.budget {
             Budget::Smoke => (Depth::Reference, 0.0625),
             Budget::Quick => (Depth::Reference, 0.25),
-            Budget::Standard => (Depth::Reference, 1.0),
+            Budget::Standard | Budget::Fold => (Depth::Reference, 1.0),
             Budget::Paper => (Depth::Paper, 1.0),
         };
         Backbone::Patch { depth, width, pool: Pool::Floor }
@@ -146,7 +148,7 @@ impl ImageTables {
         match self.budget {
             Budget::Smoke => "the six-layer network at a sixteenth of its width",
             Budget::Quick => "the six-layer network at a quarter of its width",
-            Budget::Standard => "the six-layer network",
+            Budget::Standard | Budget::Fold => "the six-layer network",
             Budget::Paper => "the eight-layer network",
         }
     }
@@ -264,7 +266,7 @@ impl Experiment for ImageTables {
 
     fn rates(&self, _repeat: u64) -> &'static [f64] {
         match self.budget {
-            Budget::Smoke | Budget::Standard => &[1e-2],
+            Budget::Smoke | Budget::Standard | Budget::Fold => &[1e-2],
             Budget::Quick => &[3e-2, 1e-2],
             Budget::Paper => &LEARNING_RATES,
         }

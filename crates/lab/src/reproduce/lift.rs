@@ -32,6 +32,7 @@ impl LiftTables {
             Budget::Smoke => 1,
             // As many as a screened network has, with its refit.
             Budget::Quick | Budget::Standard | Budget::Paper => 12,
+            Budget::Fold => 7,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::screen::{Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened
 use crate::stats::Mean;
 use crate::table::{Cell, Row, Table};
 
-const SEQUENCES: [SequenceTask; 8] = [
+const SEQUENCES: [SequenceTask; 9] = [
     SequenceTask::Sum,
     SequenceTask::Sum2,
     SequenceTask::EvenMinusOdd,
@@ -25,6 +25,7 @@ const SEQUENCES: [SequenceTask; 8] = [
     SequenceTask::Max,
     SequenceTask::ThirdPlusLarge,
     SequenceTask::OddPlusLarge,
+    SequenceTask::Thirds,
 ];
 const GRAPHS: [GraphTask; 2] = [GraphTask::Edges, GraphTask::Degree];
 
@@ -88,7 +89,7 @@ impl ScreenTables {
         match (self.field, self.budget) {
             (_, Budget::Smoke) | (Field::Sequences, Budget::Quick) => 1,
             (Field::Images | Field::Patches, budget) => images::repeats(budget),
-            (Field::Errors, Budget::Standard) => 20,
+            (Field::Errors, Budget::Standard | Budget::Fold) => 20,
             (Field::Errors, Budget::Paper) => 100,
             (Field::Sequences | Field::Errors, _) => 5,
         }
@@ -103,6 +104,10 @@ impl ScreenTables {
                 Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::images() }
             }
             (Field::Images | Field::Patches, Budget::Quick | Budget::Standard) => Settings { starts: 1, ..Settings::images() },
+            // Epochs of four times as many steps.
+            (Field::Images | Field::Patches, Budget::Fold) => {
+                Settings { epochs: 5, refit_epochs: 2, starts: 1, ..Settings::images() }
+            }
             (Field::Images | Field::Patches, Budget::Paper) => Settings::images(),
             (Field::Errors, Budget::Smoke) => Settings { epochs: 3, refit_epochs: 2, ..errors::SETTINGS },
             (Field::Errors, _) => errors::SETTINGS,
@@ -281,7 +286,11 @@ impl ScreenTables {
             Field::Images => "; the lifted network".into(),
             Field::Sequences | Field::Errors => String::new(),
         };
-        let best = if starts == 1 { "one start".into() } else { format!("{starts} starts that answer together, or the best of them by validation loss") };
+        let best = if starts == 1 {
+            "one start".into()
+        } else {
+            format!("{starts} starts that answer together, or the best of them by validation loss")
+        };
         format!(
             "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights, {refit_epochs} of \
              a refit, one-cycle learning rate with a peak of {learning_rate}, {best}.",
@@ -322,15 +331,17 @@ mod tests {
     #[test]
     fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
         let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
-        assert_eq!((tables.configs().len(), tables.missing(&[], Only(None)).len()), (50, 50));
+        assert_eq!((tables.configs().len(), tables.missing(&[], Only(None)).len()), (55, 55));
         let rows = |text| tables.missing(&[], Only(Some(text))).len();
         // `sum` is the name of a row and part of another; `su` is part of both.
         assert_eq!((rows("sum"), rows("sum2"), rows("su"), rows("?")), (5, 5, 10, 0));
-        assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 10);
+        assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 11);
         assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
         let seeds: Vec<u64> = tables.configs().iter().map(|config| config.seed).collect();
-        // Four tasks of the paper, six others.
-        assert_eq!((&seeds[..5], &seeds[19..27]), (&[0, 0, 0, 0, 1][..], &[4, 0, 0, 0, 0, 0, 0, 1][..]));
+        // Four tasks of the paper, seven others.
+        assert_eq!((&seeds[..5], &seeds[19..28]), (&[0, 0, 0, 0, 1][..], &[4, 0, 0, 0, 0, 0, 0, 0, 1][..]));
+        let fold = ScreenTables { budget: Budget::Fold, field: Field::Images };
+        assert_eq!(fold.configs().len(), 4, "of MNIST alone");
         assert_eq!(ScreenTables { field: Field::Errors, ..tables }.configs().len(), 40);
     }
 
@@ -377,7 +388,7 @@ mod tests {
     fn tables_of_nothing_are_empty_but_whole() {
         let smoke = ScreenTables { budget: Budget::Smoke, field: Field::Sequences };
         let images = ScreenTables { field: Field::Images, ..smoke };
-        for (table, rows) in smoke.tables(&[]).into_iter().zip([10, 10]).chain(images.tables(&[]).into_iter().zip([2, 2])) {
+        for (table, rows) in smoke.tables(&[]).into_iter().zip([11, 11]).chain(images.tables(&[]).into_iter().zip([2, 2])) {
             assert_eq!(table.rows.len(), rows);
             assert!(
                 table.rows.iter().all(|row| row.cells.len() == table.columns.len() && row.labels.len() == table.labels.len())
