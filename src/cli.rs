@@ -239,7 +239,7 @@ pub(crate) struct ShowArgs {
     pub(crate) task: String,
 
     /// The groups that the label ignores: none, color, rot,vflip or rot,color,vflip.
-    #[arg(long, default_value = "rot,color,vflip", value_name = "GROUPS")]
+    #[arg(long, default_value = "rot,vflip", value_name = "GROUPS")]
     pub(crate) invariant: String,
 
     /// The picture to write.

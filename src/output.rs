@@ -109,8 +109,7 @@ pub(crate) fn check_apart(outputs: &[(&'static str, Option<&Path>)], inputs: &[(
 
 /// Where a file is or would be, however it is written.
 fn place(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let would_be = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    let would_be = || Some(invar_data::folder_of(path).canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(would_be).unwrap_or_else(|| path.to_path_buf())
 }
 

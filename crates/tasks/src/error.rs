@@ -1,7 +1,6 @@
 //! Everything that can be wrong with a task or a causal model.
 
 use std::fmt::Display;
-use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -128,15 +127,6 @@ pub enum Error {
         /// The file, or what the bytes were taken for.
         what: String,
         /// What was expected and what was found.
-        reason: String,
-    },
-
-    /// A file that cannot be read.
-    #[error("cannot read {path}: {reason}", path = .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
         reason: String,
     },
 

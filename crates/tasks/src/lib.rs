@@ -28,7 +28,6 @@ mod graphs;
 
 // Digits: how they are packed, where they come from.
 mod bit_coder;
-mod idx;
 mod mnist;
 
 mod image_task;
@@ -46,7 +45,6 @@ pub use examples::{Chance, Examples, Pairs, Split, consistency};
 pub use figures::Figures;
 pub use graph_task::GraphTask;
 pub use graphs::Graphs;
-pub use idx::{Idx, IdxValues};
 pub use image_task::{ImageGroup, ImageTask, Invariant};
 pub use images::{Environments, Images};
 pub use mnist::{Digits, Mnist, SIDE};

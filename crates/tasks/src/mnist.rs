@@ -10,12 +10,10 @@
 //! An image is coded as the widths of its blank margins and the pixels inside them, a pixel in the context of 13 neighbours
 //! that are already known: three to its left, six in the row above, four in the row above that.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::bit_coder::{Decoder, Encoder, Model};
 use crate::error::{Error, Result};
-use crate::idx::Idx;
 
 /// Rows and columns of an image.
 pub const SIDE: usize = 28;
@@ -93,21 +91,6 @@ impl Mnist {
     pub fn embedded() -> Result<&'static Self> {
         static DIGITS: OnceLock<Result<Mnist>> = OnceLock::new();
         DIGITS.get_or_init(|| Self::unpack(ASSET)).as_ref().map_err(Clone::clone)
-    }
-
-    /// The digits from the four original files, unpacked, in one folder.
-    pub fn from_idx(folder: &Path) -> Result<Self> {
-        let part = |name: &str| {
-            let (images, labels) = (format!("{name}-images-idx3-ubyte"), format!("{name}-labels-idx1-ubyte"));
-            let array = |file: &str, rank| Idx::read(&folder.join(file))?.bytes_of_rank(rank, file);
-            let (dims, pixels) = array(&images, 3)?;
-            if dims[1..] != [SIDE, SIDE] {
-                let reason = format!("expected images of {SIDE}x{SIDE}, got {}x{}", dims[1], dims[2]);
-                return Err(Error::Format { what: images, reason });
-            }
-            Digits::new(&pixels, array(&labels, 1)?.1)
-        };
-        Ok(Self { train: part("train")?, test: part("t10k")? })
     }
 
     /// The digits as an asset for [`unpack`](Self::unpack).

@@ -1,6 +1,6 @@
 //! The embedded digits are the published ones, and the original files read the same.
 
-use invar_tasks::Mnist;
+use invar_tasks::{Digits, Mnist};
 
 #[test]
 fn embedded_digits_have_the_published_numbers() {
@@ -49,39 +49,13 @@ fn a_damaged_asset_is_refused() {
     }
 }
 
-/// Two training digits and one test digit, as the original files would hold them.
-fn originals(folder: &std::path::Path) {
-    for (name, labels) in [("train", &[3u8, 4][..]), ("t10k", &[9])] {
-        let count = [0, 0, 0, labels.len() as u8];
-        let sides = [[0, 0, 0, 28], [0, 0, 0, 28]].concat();
-        let pixels: Vec<u8> = (0..labels.len() * 784).map(|k| (k % 256) as u8).collect();
-        let images = [&[0, 0, 8, 3], &count[..], &sides, &pixels].concat();
-        std::fs::write(folder.join(format!("{name}-images-idx3-ubyte")), images).unwrap();
-        std::fs::write(folder.join(format!("{name}-labels-idx1-ubyte")), [&[0, 0, 8, 1], &count[..], labels].concat()).unwrap();
-    }
-}
-
 #[test]
-fn original_files_are_read_from_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    originals(folder.path());
-    let mnist = Mnist::from_idx(folder.path()).unwrap();
-    assert_eq!((mnist.train.labels(), mnist.test.labels()), (&[3, 4][..], &[9][..]));
+fn bright_pixels_are_ink_and_images_match_their_labels() {
+    let pixels: Vec<u8> = (0..2 * 784).map(|k| (k % 256) as u8).collect();
+    let digits = Digits::new(&pixels, vec![3, 4]).unwrap();
     let expected: Vec<u8> = (784..2 * 784).map(|k| u8::from(k % 256 > 50)).collect();
-    assert_eq!(mnist.train.pixels(1).collect::<Vec<_>>(), expected);
-
-    let path = folder.path().join("t10k-labels-idx1-ubyte");
-    std::fs::write(&path, [0, 0, 8, 1, 0, 0, 0, 2, 1, 1]).unwrap();
-    let error = Mnist::from_idx(folder.path()).unwrap_err().to_string();
-    assert_eq!(error, "pixels of digits: expected 1568 for 2 labels, got 784");
-    std::fs::write(&path, [0x1f, 0x8b, 8, 0]).unwrap();
-    let error = Mnist::from_idx(folder.path()).unwrap_err().to_string();
-    assert!(error.ends_with("t10k-labels-idx1-ubyte: this is a gzip file; unpack it first"), "{error}");
-    std::fs::remove_file(&path).unwrap();
-    let error = Mnist::from_idx(folder.path()).unwrap_err().to_string();
-    assert!(error.starts_with("cannot read ") && error.contains("t10k-labels-idx1-ubyte: "), "{error}");
-    let wide = [&[0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2][..], &[7, 7]].concat();
-    std::fs::write(folder.path().join("train-images-idx3-ubyte"), wide).unwrap();
-    let error = Mnist::from_idx(folder.path()).unwrap_err().to_string();
-    assert_eq!(error, "train-images-idx3-ubyte: expected images of 28x28, got 1x2");
+    assert_eq!((digits.labels(), digits.pixels(1).collect::<Vec<_>>()), (&[3, 4][..], expected));
+    let error = |labels: Vec<u8>| Digits::new(&pixels[..784], labels).unwrap_err().to_string();
+    assert_eq!(error(vec![1, 1]), "pixels of digits: expected 1568 for 2 labels, got 784");
+    assert!(error(vec![10]).starts_with("labels of digits: "), "{}", error(vec![10]));
 }

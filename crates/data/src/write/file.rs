@@ -44,18 +44,19 @@ impl NewFile {
     }
 }
 
-fn folder(path: &Path) -> &Path {
+/// The folder that a file is in, or would be.
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A temporary file in the folder of `path`.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder(path))
+    tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder_of(path))
 }
 
 /// Why no file can be made: the system would name the temporary file, which means nothing to the user.
 fn in_words(path: &Path, error: &io::Error) -> io::Error {
-    let folder = folder(path);
+    let folder = folder_of(path);
     let words = match () {
         () if path.is_dir() => format!("{} is a folder", path.display()),
         () if path.exists() && !path.is_file() => format!("{} is no ordinary file", path.display()),

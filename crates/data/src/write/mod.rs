@@ -7,7 +7,7 @@ mod npz;
 mod png_file;
 
 pub use csv_file::{CsvWriter, Field};
-pub use file::{NewFile, write_whole};
+pub use file::{NewFile, folder_of, write_whole};
 pub use npy::{Array, NpyWriter, write_npy};
 pub use npz::{Packing, write_npz};
 pub use png_file::{encode_png, write_png};
