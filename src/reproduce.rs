@@ -23,7 +23,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     if matches!(args.what, ReproduceArg::AppendixA | ReproduceArg::Table1 | ReproduceArg::Ablation) {
         crate::train::refuse("appendix-a, table1 and ablation", [("--only", args.only.is_some())])?;
     }
-    let images = [
+    let alone = [
+        ReproduceArg::AppendixA,
         ReproduceArg::Images,
         ReproduceArg::ImagesLambda,
         ReproduceArg::ImagesAffine,
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::ScreenImages,
         ReproduceArg::ScreenPatches,
     ];
-    if args.budget == Budget::Fold && !images.contains(&args.what) {
+    if args.budget == Budget::Fold && !alone.contains(&args.what) {
         let expected = "smoke, quick, standard or paper where sequences take part".into();
         return Err(invar_lab::Error::Setting { name: "--budget", expected, got: "`fold`, which is for images".into() }.into());
     }

@@ -271,7 +271,7 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
         vec![name, percent(answers.validation.accuracy), outside(answers), spread(result), alike]
     };
     let who = |result: &HeadResult| match &result.together {
-        Some(joined) => format!("{}, {} starts", head_name(result.head), joined.starts.len()),
+        Some(joined) => format!("{}, median of {} starts", head_name(result.head), joined.starts.len()),
         None => head_name(result.head).into(),
     };
     let mut table = Vec::new();
@@ -293,7 +293,7 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
     if let Some((head, cost)) = answer.heads.iter().find_map(|result| Some((result.head, result.cost?))) {
         let _ = write!(
             text,
-            "\nstarts and heads are picked on held-out examples of the same environment; the {} costs {cost} points there, p {}",
+            "\nstarts and heads are chosen on held-out examples of the same environment; the {} costs {cost} points there, p {}",
             head_name(head),
             p_in_words(cost.p)
         );

@@ -225,6 +225,25 @@ fn rows_of_numbers_are_screened() {
 }
 
 #[test]
+fn several_starts_are_one_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("a.csv"), rows(400, 3, |y| (1000.0 + 50.0 * y).to_string())).unwrap();
+    project(at, &NUMBERS.replace("starts = 1", "starts = 3"));
+    let (out, _) = expect(at, &["train", "invar.toml"], 0);
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    let chosen = run["fits"].as_array().unwrap().iter().find(|fit| fit["chosen"] == true).unwrap();
+    assert!(chosen["name"].as_str().unwrap().ends_with("median of 3 starts"), "{chosen}");
+    // It is proved member by member, and answers in the units of the labels.
+    let (out_certified, _) = expect(at, &["certify", "run/model.invar", "--steps"], 0);
+    assert!(out_certified.contains("member 2, 1 linear") && out_certified.contains("all 3 members end alike"), "{out_certified}");
+    std::fs::write(at.join("new.csv"), "a,b,c,d\n0.5,0.25,0.75,0.5\n").unwrap();
+    let answer = json(at, &["predict", "run/model.invar", "new.csv", "--json"])["outputs"][0].as_f64().unwrap();
+    assert!((answer - 1150.0).abs() < 25.0, "{answer}\n{out}");
+    expect(at, &["export", "run/model.invar", "--onnx", "model.onnx"], 0);
+}
+
+#[test]
 fn built_in_tasks_are_still_tasks_and_project_options_stay_apart() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -116,6 +116,8 @@ fn convolutions(folder: &Path) -> Result<()> {
     case.finish(y, folder)
 }
 
+type Pair = fn(&mut Graph, Value, Value) -> Result<Value>;
+
 fn products(folder: &Path) -> Result<()> {
     for (name, lie, shape) in [("gemm", Gemm::Plain, [6, 4]), ("gemm_transposed", Gemm::Transposed, [4, 6])] {
         let mut case = Case::new(name);
@@ -133,10 +135,14 @@ fn products(folder: &Path) -> Result<()> {
     let y = case.graph.add(x, w)?;
     case.finish(y, folder)?;
 
-    let mut case = Case::new("mul");
-    let (x, w) = (case.input("x", &[3, 4])?, case.input("w", &[1, 4])?);
-    let y = case.graph.mul(x, w)?;
-    case.finish(y, folder)
+    let pairs: [(&'static str, Pair); 3] = [("mul", Graph::mul), ("min", Graph::min), ("max", Graph::max)];
+    for (name, build) in pairs {
+        let mut case = Case::new(name);
+        let (x, w) = (case.input("x", &[3, 4])?, case.input("w", &[1, 4])?);
+        let y = build(&mut case.graph, x, w)?;
+        case.finish(y, folder)?;
+    }
+    Ok(())
 }
 
 fn single(folder: &Path) -> Result<()> {

@@ -58,6 +58,8 @@ EXPECTED = {
     "matmul": lambda a: a["x"] @ a["w"],
     "add": lambda a: a["x"] + a["w"],
     "mul": lambda a: a["x"] * a["w"],
+    "min": lambda a: np.minimum(a["x"], a["w"]),
+    "max": lambda a: np.maximum(a["x"], a["w"]),
     "relu": lambda a: np.maximum(a["x"], 0),
     "leaky_relu": lambda a: np.where(a["x"] > 0, a["x"], np.float32(0.01) * a["x"]),
     "sigmoid": lambda a: 1 / (1 + np.exp(-a["x"])),

@@ -123,14 +123,13 @@ fn an_ensemble_is_invariant_to_what_its_members_are() {
         config.init(&Bases::sequence(4), &mut init).unwrap().into()
     };
     let tokens = Input::Tokens { length: 4, vocabulary: 9 };
-    for count in 1..=4 {
+    for count in [1, 3] {
         let members: Vec<Network> = (0..count).map(|k| member(if k == 1 { &first_two } else { &all })).collect();
         let program = agrees(&Ensemble::new(members).unwrap().into(), &tokens);
         let kept: Vec<bool> = groups("4", &["swaps(0)"]).iter().map(|group| proved(&program, group)).collect();
         assert!(kept[0]);
         assert_eq!(kept[1..], [count == 1; 5], "the second member has only one");
     }
-    assert!(Ensemble::new(Vec::new()).unwrap_err().to_string().contains("at least 1"));
 }
 
 #[test]

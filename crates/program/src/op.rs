@@ -89,10 +89,10 @@ pub enum Op {
         /// What is done with each view; the last has one axis.
         ops: Vec<Op>,
     },
-    /// The median, entry by entry, of what several lists of operations make of the same example; of an even number of them the
-    /// mean of the two in the middle.
+    /// The median, entry by entry, of what several lists of operations make of the same example; no number where one of them makes
+    /// none.
     Median {
-        /// The lists; what they make has one shape.
+        /// The lists, an odd number of them; what they make has one shape.
         members: Vec<Vec<Op>>,
     },
 }
@@ -267,8 +267,9 @@ impl Op {
             }
             (Self::SumChannels, [_, height, width]) => Ok(vec![1, *height, *width]),
             (Self::PoolSpace { .. }, [channels, _, _]) => Ok(vec![*channels]),
-            (Self::Orbit { .. }, _) => Err(("to be the first operation".into(), "another place".into())),
-            (Self::Median { .. }, _) => Err(("to be outside of an orbit".into(), "a place inside".into())),
+            (Self::Orbit { .. } | Self::Median { .. }, _) => {
+                Err(("to be an operation of the program itself".into(), "one inside of an orbit".into()))
+            }
             (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
             (
                 Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },

@@ -117,6 +117,9 @@ fn orbit(shape: &[usize], vocabulary: Option<usize>, views: &Tensor, ops: &[Op])
     if let Some(bad) = views.values.iter().find(|&&v| !(v >= 0.0 && v < entries as f32 && v.fract() == 0.0)) {
         return Err((format!("views that are whole numbers below {entries}"), bad.to_string()));
     }
+    if let Some(op) = ops.iter().find(|op| matches!(op, Op::Orbit { .. } | Op::Median { .. })) {
+        return Err(("inner operations of one network".into(), op.name().into()));
+    }
     let inner = shapes(shape.to_vec(), vocabulary, ops).map_err(|(index, (expected, got))| {
         (format!("inner operation {index} ({}) to get {expected}", ops[index].name()), got)
     })?;
@@ -144,7 +147,10 @@ fn median(shape: &[usize], vocabulary: Option<usize>, members: &[Vec<Op>]) -> st
             _ => made = Some(last),
         }
     }
-    made.ok_or_else(|| ("at least one member".into(), "none".into()))
+    match made {
+        Some(made) if members.len() % 2 == 1 => Ok(made),
+        _ => Err(("an odd number of members".into(), members.len().to_string())),
+    }
 }
 
 fn check_tensor(name: &str, tensor: &Tensor) -> std::result::Result<(), Misfit> {
@@ -220,7 +226,16 @@ mod tests {
                 "expected inner operation 0 (linear) to get 3 entries, got 2",
             ),
             (array(&[2]), vec![Op::PoolSpace { pooling: Pooling::Sum }], "operation 0 (sum over space)"),
-            (array(&[3]), vec![Op::Median { members: vec![] }], "operation 0 (median): expected at least one member, got none"),
+            (array(&[3]), vec![Op::Median { members: vec![] }], "operation 0 (median): expected an odd number of members, got 0"),
+            (array(&[3]), vec![Op::Median { members: vec![vec![linear()]; 2] }], "expected an odd number of members, got 2"),
+            (
+                array(&[3]),
+                vec![Op::Orbit {
+                    views: tensor(&[1, 3], &[0.0, 1.0, 2.0]),
+                    ops: vec![Op::Median { members: vec![vec![linear()]] }],
+                }],
+                "operation 0 (orbit): expected inner operations of one network, got median",
+            ),
             (array(&[3]), vec![Op::Median { members: vec![vec![]] }], "expected operations in member 0, got none"),
             (array(&[3]), vec![Op::Median { members: vec![vec![linear()], vec![relu()]] }], "expected member 1 to make 2, got 3"),
             (

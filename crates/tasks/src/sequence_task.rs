@@ -143,6 +143,11 @@ impl SequenceTask {
         }
     }
 
+    /// How often a token counts at most.
+    pub(crate) fn heaviest(self) -> usize {
+        if self == Self::Thirds { 3 } else { 1 }
+    }
+
     /// The canonical form of its training sequences.
     pub fn arrangement(self) -> Arrangement {
         match self {

@@ -129,9 +129,9 @@ impl Sequences {
             let expected = format!("at most {MAX_LENGTH}: every pair of positions is a candidate group");
             return Err(Error::parameter("sequence length", expected, self.length));
         }
-        if self.vocabulary > MAX_TARGET / self.length {
-            let expected =
-                format!("at most {} for sequences of {}: targets must be exact in f32", MAX_TARGET / self.length, self.length);
+        let largest = MAX_TARGET / (self.length * self.task.heaviest());
+        if self.vocabulary > largest {
+            let expected = format!("at most {largest} for sequences of {}: targets must be exact in f32", self.length);
             return Err(Error::parameter("vocabulary", expected, self.vocabulary));
         }
         self.sizes.check(self.length)

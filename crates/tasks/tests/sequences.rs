@@ -185,12 +185,17 @@ fn impossible_sizes_say_what_is_possible() {
             Sequences { length: 2, ..of(Task::ThirdPlusLarge) },
             "at least 3 for third_plus_large: the third position counts, got 2",
         ),
+        (
+            Sequences { length: 3, ..of(Task::Thirds) },
+            "at least 4 for thirds: otherwise no two positions can be exchanged, got 3",
+        ),
         (Sequences { length: 257, ..of(Task::Sum) }, "at most 256"),
         (Sequences { vocabulary: 0, ..of(Task::Sum) }, "vocabulary must be at least 2 for sum"),
         (Sequences { vocabulary: 3, ..of(Task::Sum2) }, "vocabulary must be at least 4 for sum2"),
         (Sequences { vocabulary: 19, ..of(Task::Geometric) }, "at least 20 for geometric"),
         (Sequences { vocabulary: 50, ..of(Task::ThirdPlusLarge) }, "at least 51 for third_plus_large"),
         (Sequences { vocabulary: 2_000_000, ..of(Task::Sum) }, "targets must be exact in f32, got 2000000"),
+        (Sequences { vocabulary: 600_000, ..of(Task::Thirds) }, "targets must be exact in f32, got 600000"),
         (
             Sequences { sizes: Sizes { test: 0, ..Sizes::default() }, ..of(Task::Sum) },
             "number of test examples must be at least 1, got 0",
@@ -207,7 +212,11 @@ fn impossible_sizes_say_what_is_possible() {
 #[test]
 fn the_smallest_and_a_large_size_work() {
     for task in SequenceTask::ALL {
-        let length = if task == SequenceTask::ThirdPlusLarge { 3 } else { 2 };
+        let length = match task {
+            SequenceTask::ThirdPlusLarge => 3,
+            SequenceTask::Thirds => 4,
+            _ => 2,
+        };
         let sizes = Sizes { examples: 2, validation: 0.5, test: 1 };
         let data = Sequences { length, sizes, ..Sequences::new(task) }.generate(0).unwrap();
         assert_eq!([data.train.len(), data.validation.len(), data.test.len()], [1, 1, 1]);

@@ -164,7 +164,7 @@ pub struct TrainSection {
     /// Examples per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
-    /// screen: fresh starts of what was chosen.
+    /// screen: fresh starts of what was chosen. From three on they answer together, by their median, where answers are numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts: Option<usize>,
     /// Points of validation score that keeping symmetries may cost.

@@ -145,10 +145,14 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         violation: None,
         note: note(&record, answer, group),
     };
+    let curve = match answer.preferred().together {
+        Some(_) => "the best start, from fresh weights",
+        None => "the model, from fresh weights",
+    };
     Ok(Decided {
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: lines(&record, answer),
-        curves: vec![Curve { name: "the model, from fresh weights".into(), chosen: true, points: notes.curve.clone() }],
+        curves: vec![Curve { name: curve.into(), chosen: true, points: notes.curve.clone() }],
         kept_cost: together(&record, answer),
         detectable: Some(record.detectable),
         seconds: record.seconds,
@@ -217,8 +221,8 @@ fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
             invar_nn::Head::Hidden => "kept symmetries imposed, hidden head",
             invar_nn::Head::Affine => "kept symmetries imposed, affine head",
         };
-        let together = result.together.as_ref().map(|joined| format!(", median of {} starts", joined.starts.len()));
-        let name = &format!("{name}{}", together.unwrap_or_default());
+        let median = result.together.as_ref().map(|joined| format!(", median of {} starts", joined.starts.len()));
+        let name = &format!("{name}{}", median.unwrap_or_default());
         line(name, Some(result.answers()), Some(answer.kept.len()), k == answer.preferred)
     };
     let free = line("nothing imposed", record.free.first(), Some(0), false);

@@ -245,8 +245,18 @@ impl ScreenTables {
             labels: ["task", "truth found", "strict"].map(Into::into).to_vec(),
             columns: columns.map(Into::into).to_vec(),
             rows: self.data().into_iter().map(row).collect(),
-            notes: vec![self.describe(), figures.into()],
+            notes: vec![self.describe(), figures.into(), self.together(records)],
         }
+    }
+
+    /// How many networks answer.
+    fn together(self, records: &[ScreenRecord]) -> String {
+        let all: Vec<&ScreenRecord> = self.data().into_iter().flat_map(|data| self.of(records, data)).collect();
+        let joined = |record: &&&ScreenRecord| record.answers[0].preferred().together.is_some();
+        let (count, all) = (all.iter().filter(joined).count(), all.len());
+        format!(
+            "In {count} of {all} screens several starts answer by their median at the tolerance; plain is always one network."
+        )
     }
 
     /// How far apart the symmetries that hold and those that do not are.
@@ -286,10 +296,10 @@ impl ScreenTables {
             Field::Images => "; the lifted network".into(),
             Field::Sequences | Field::Errors => String::new(),
         };
-        let best = if starts == 1 {
-            "one start".into()
-        } else {
-            format!("{starts} starts that answer together, or the best of them by validation loss")
+        let best = match starts {
+            1 => "one start".into(),
+            2 => "the better of two starts by validation loss".into(),
+            _ => format!("the best of {starts} starts by validation loss, or for numbers their median"),
         };
         format!(
             "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights, {refit_epochs} of \

@@ -7,7 +7,7 @@
 //! 4. If that is refused, climb from the cheapest.
 //! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss of those that are as good
 //!    as the rule asks, and try each rejected candidate on top of it. Where none is, the fit that spoke for the choice stands in.
-//!    Starts that are as good as the best one answer together with it. A simpler model is preferred unless it is significantly
+//!    Starts that are as good as the rule asks answer together. A simpler model is preferred unless it is significantly
 //!    worse.
 //!
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
@@ -312,13 +312,13 @@ impl<'a, F: Fitter> Screen<'a, F> {
     /// All types of models, the judge's as it is, and the simplest that is not significantly worse.
     fn simplest(&mut self, rule: Rule, kept: &GroupSet, judged: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
         let (alpha, judge) = (self.run.alpha, self.judge);
-        let judged = self.join(judge, judged, rule, |fit| rule.accepts(&self.cost(fit), alpha))?;
+        let judged = self.join(judge, judged, rule, self.reference())?;
         let reference = judged.scores().clone();
         let mut all = Vec::new();
         for other in (0..self.fitters.len()).filter(|&fitter| fitter != judge) {
             let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
             let refits = self.refits(other, kept, hopeless)?;
-            let refits = self.join(other, refits, rule, |_| true)?;
+            let refits = self.join(other, refits, rule, &reference)?;
             let cost = match &refits.together {
                 Some(together) => Cost::between(&reference, &together.scores),
                 None => cost(&reference, refits.best()),

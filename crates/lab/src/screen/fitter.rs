@@ -106,6 +106,6 @@ pub trait Fitter: Sync {
     /// Fits once.
     fn fit(&self, request: &Request<'_, Self::Model>) -> Result<Fitted<Self::Model>>;
 
-    /// The validation scores of models that answer together; none where they cannot.
+    /// The validation scores of an odd number of models that answer together; none where they cannot.
     fn together(&self, models: &[&Self::Model]) -> Result<Option<Scores>>;
 }

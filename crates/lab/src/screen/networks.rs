@@ -250,8 +250,9 @@ impl Fitter for Networks<'_> {
     }
 
     fn together(&self, models: &[&Trained]) -> Result<Option<Scores>> {
-        let network = Trained::together(models)?;
-        self.measure.scores(&network, &self.problem.validation).map(Some)
+        // Scores of classes have no median.
+        let Targets::Values(_) = self.problem.validation.targets() else { return Ok(None) };
+        self.measure.scores(&Trained::together(models)?, &self.problem.validation).map(Some)
     }
 }
 

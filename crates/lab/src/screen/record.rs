@@ -31,7 +31,7 @@ use crate::stats::Mean;
 /// | `refit_epochs` | 40 | of a refit | >= 1 |
 /// | `learning_rate` | 2e-3 | highest of the one-cycle schedule | > 0 |
 /// | `batch` | 128 | examples per step | >= 1 |
-/// | `starts` | 3 | fresh starts of what was chosen | >= 1 |
+/// | `starts` | 3 | fresh starts of what was chosen; from three on they answer together where answers are numbers | >= 1 |
 /// | `alpha` | 0.05 | level of every test | above 0, at most 0.5 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -191,9 +191,9 @@ impl Answer {
 pub struct Screened {
     /// What is written down.
     pub record: ScreenRecord,
-    /// The network that was picked, per rule.
+    /// What answers, per rule: the network that was picked, or several.
     pub networks: Vec<Network>,
-    /// Its learning curve: the fit from fresh weights, then the refit.
+    /// The learning curve of the one that was picked: the fit from fresh weights, then the refit.
     pub curves: Vec<Vec<Epoch>>,
 }
 
@@ -359,7 +359,8 @@ impl ScreenConfig {
     fn oracle(&self, screen: &mut Screen<'_, Networks<'_>>, truth: &GroupSet) -> Result<Refits<Trained>> {
         let hidden = HEADS.len() - 1;
         let refits = screen.refits(hidden, truth, |_| false)?;
-        screen.join(hidden, refits, self.rules.first().copied().unwrap_or_default(), |_| true)
+        let best = refits.best().scores.clone();
+        screen.join(hidden, refits, self.rules.first().copied().unwrap_or_default(), &best)
     }
 
     /// The plain network, trained as long as the others: of the same backbone where one was asked for.

@@ -231,22 +231,27 @@ fn a_median_follows_when_every_member_does() {
     let all = of(vec![alike(1.0), alike(-2.0), alike(0.5)]);
     assert!(proved(&all, "3", "permute(0)"));
     let steps = &certify(&all, &group("3", "permute(0)")).unwrap().generators[0].steps;
-    assert_eq!(steps[1].how, "all 3 members end alike; nothing moves behind it");
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!((names[0], names[1], names[6], names[7]), ("ReLU", "member 0, 0 linear", "member 2, 1 ReLU", "median"));
+    assert_eq!(steps[7].how, "all 3 members end alike; nothing moves behind it");
     let one_less = of(vec![alike(1.0), vec![linear(1, &[1.0, 1.0, 2.0])], alike(0.5)]);
     let (op, reason) = broken(&one_less, "3", "permute(0)");
     assert!(op == 1 && reason.starts_with("member 1, operation 0 (linear): "), "{reason}");
     assert!(proved(&one_less, "3", "swap(0;0,1)"));
     // What moves must move alike in all members: here the outputs of one are exchanged, and those of the other are not.
-    let both = |ops: Vec<Op>| program(array(2), vec![Op::Median { members: vec![ops, vec![relu()]] }, linear(1, &[1.0, 1.0])]);
-    assert!(proved(&both(vec![relu()]), "2", "permute(0)"));
-    let (op, reason) = broken(&both(vec![linear(2, &[1.0; 4])]), "2", "permute(0)");
-    assert_eq!((op, reason.as_str()), (0, "member 1 does not end like the first"));
+    let with = |ops: Vec<Op>| {
+        let median = Op::Median { members: vec![vec![relu()], vec![relu()], ops] };
+        program(array(2), vec![median, linear(1, &[1.0, 1.0])])
+    };
+    assert!(proved(&with(vec![relu()]), "2", "permute(0)"));
+    let (op, reason) = broken(&with(vec![linear(2, &[1.0; 4])]), "2", "permute(0)");
+    assert_eq!((op, reason.as_str()), (0, "member 2 does not end like the first"));
     // Matrices are absorbed by each.
     let reflection = "generators([[[3/5,4/5],[4/5,-3/5]]])";
     let along = |w: f32| vec![linear(1, &[2.0 * w, w])];
     let median = |members| program(array(2), vec![Op::Median { members }]);
-    assert!(proved(&median(vec![along(1.0), along(-3.0)]), "2", reflection));
-    assert!(!proved(&median(vec![along(1.0), vec![linear(1, &[1.0, 2.0])]]), "2", reflection));
+    assert!(proved(&median(vec![along(1.0), along(-3.0), along(2.0)]), "2", reflection));
+    assert!(!proved(&median(vec![along(1.0), along(2.0), vec![linear(1, &[1.0, 2.0])]]), "2", reflection));
 }
 
 #[test]

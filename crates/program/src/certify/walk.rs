@@ -58,7 +58,9 @@ impl Way {
     ) -> Result<std::result::Result<State, Broken>> {
         for (index, op) in ops.iter().enumerate() {
             let next = match (op, &state) {
-                (Op::Median { members }, _) => median(members, &shapes[index], vocabulary.filter(|_| index == 0), &state)?,
+                (Op::Median { members }, _) => {
+                    self.median(index, members, &shapes[index], vocabulary.filter(|_| index == 0), &state)?
+                }
                 (_, State::Moves(moves)) => step(op, &shapes[index], moves)?,
                 (_, State::Matrix(matrix)) => through(op, matrix),
             };
@@ -73,33 +75,37 @@ impl Way {
         }
         Ok(Ok(state))
     }
-}
 
-/// The median follows when all members do, and end alike.
-fn median(members: &[Vec<Op>], shape: &[usize], vocabulary: Option<usize>, state: &State) -> Result<Next> {
-    let (mut end, mut difference) = (None, 0.0f64);
-    for (k, ops) in members.iter().enumerate() {
-        let mut way = Way::default();
-        let shapes = member_shapes(shape, vocabulary, ops)?;
-        let moves = match way.follow(ops, &shapes, vocabulary, state.clone())? {
-            Ok(State::Moves(moves)) => moves,
-            Ok(State::Matrix(_)) => return Ok(Err(format!("member {k} does not absorb the matrix"))),
-            Err(Broken { op, name, reason }) => return Ok(Err(format!("member {k}, operation {op} ({name}): {reason}"))),
-        };
-        difference = difference.max(way.difference);
-        match &end {
-            Some(first) if *first != moves => return Ok(Err(format!("member {k} does not end like the first"))),
-            _ => end = Some(moves),
+    /// The median follows when all members do, and end alike. (What is in the middle stays there when all change sign.)
+    fn median(
+        &mut self,
+        index: usize,
+        members: &[Vec<Op>],
+        shape: &[usize],
+        vocabulary: Option<usize>,
+        state: &State,
+    ) -> Result<Next> {
+        let (mut end, mut difference) = (None, 0.0f64);
+        for (k, ops) in members.iter().enumerate() {
+            let mut way = Self::default();
+            let shapes = member_shapes(shape, vocabulary, ops)?;
+            let moves = match way.follow(ops, &shapes, vocabulary, state.clone())? {
+                Ok(State::Moves(moves)) => moves,
+                Ok(State::Matrix(_)) => return Ok(Err(format!("member {k} does not absorb the matrix"))),
+                Err(Broken { op, name, reason }) => return Ok(Err(format!("member {k}, operation {op} ({name}): {reason}"))),
+            };
+            difference = difference.max(way.difference);
+            let inside = |Step { op, name, how }: Step| Step { op: index, name: format!("member {k}, {op} {name}"), how };
+            self.steps.extend(way.steps.into_iter().map(inside));
+            match &end {
+                Some(first) if *first != moves => return Ok(Err(format!("member {k} does not end like the first"))),
+                _ => end = Some(moves),
+            }
         }
+        let Some(moves) = end else { return Ok(Err("it has no members".into())) };
+        let how = format!("all {} members end alike; {}", members.len(), moves.describe());
+        Ok(Ok((State::Moves(moves), how, difference)))
     }
-    Ok(match end {
-        // In the middle of the others stays in the middle when all change sign.
-        Some(moves) => {
-            let how = format!("all {} members end alike; {}", members.len(), moves.describe());
-            Ok((State::Moves(moves), how, difference))
-        }
-        None => Err("it has no members".into()),
-    })
 }
 
 /// Outputs must stay where they are.
@@ -162,7 +168,8 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
             let features = inner_width(op, shape);
             passed(elements.widened(features), 0.0)
         }),
-        Op::Median { .. } => Err("it stands inside of an orbit".into()),
+        // The walk goes into its members instead, and orbits have none.
+        Op::Median { .. } => Err("it is no step of its own".into()),
     })
 }
 

@@ -7,7 +7,6 @@ use super::{INPUT, OUTPUT, PROBABILITIES};
 use crate::error::Result;
 use crate::op::{Op, Pooling};
 use crate::program::{Program, member_shapes};
-use crate::run::middle_of;
 use crate::tensor::Tensor;
 use crate::{Activation, Input};
 
@@ -121,7 +120,7 @@ impl At<'_> {
         let mut sorted = Vec::new();
         for (k, ops) in members.iter().enumerate() {
             let shapes = member_shapes(self.before, self.vocabulary, ops)?;
-            sorted.push(list(self.graph, ops, &shapes, self.vocabulary, &format!("{}.{k}.", self.name), x)?);
+            sorted.push(list(self.graph, ops, &shapes, self.vocabulary, &format!("{}.member{k}.", self.name), x)?);
         }
         for round in 0..sorted.len() {
             for low in (round % 2..sorted.len().saturating_sub(1)).step_by(2) {
@@ -129,13 +128,7 @@ impl At<'_> {
                 (sorted[low], sorted[low + 1]) = (self.graph.min(a, b)?, self.graph.max(a, b)?);
             }
         }
-        let (low, high) = middle_of(sorted.len());
-        if low == high {
-            return Ok(sorted[low]);
-        }
-        let half = self.floats("half", &[1], &[0.5])?;
-        let sum = self.graph.add(sorted[low], sorted[high])?;
-        Ok(self.graph.mul(sum, half)?)
+        Ok(sorted[sorted.len() / 2])
     }
 
     /// (x + (-mean)) * scale, in the same order and so with the same rounding.

@@ -61,7 +61,9 @@ pub(super) fn pair(taken: &Taken<'_>) -> Step<Array> {
 
 /// The largest or the smallest of any number of arrays, entry by entry.
 pub(super) fn extreme(taken: &Taken<'_>) -> Step<Array> {
-    let pick = if taken.node.operator == "Max" { f32::max } else { f32::min };
+    let largest = taken.node.operator == "Max";
+    // What is no number stays none.
+    let pick = |a: f32, b: f32| if a.is_nan() || (!b.is_nan() && (a > b) == largest) { a } else { b };
     (1..taken.arguments.len()).try_fold(taken.array(0)?.clone(), |so_far, k| broadcast(&so_far, taken.array(k)?, pick))
 }
 

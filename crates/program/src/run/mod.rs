@@ -8,7 +8,7 @@ use invar_kernels::Workspace;
 
 use crate::error::{Error, Result, dims};
 use crate::op::Op;
-use crate::program::{Program, wrong};
+use crate::program::{Program, member_shapes, wrong};
 use crate::{Activation, Input, Tensor};
 use batch::Batch;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(program: &Program, examples: &[f32]) -> Result<Vec<f32>> {
         let expected = format!("a multiple of {width}, the entries of {}", dims(&program.input.sides()));
         return Err(Error::misfit("entries of the examples", expected, examples.len()));
     }
-    let widest = shapes.iter().map(|shape| shape.iter().product()).max().unwrap_or(1).max(1);
+    let widest = widest(&program.ops, &shapes, program.input.vocabulary())?;
     let outputs = shapes.last().map_or(0, |last| last[0]);
     let mut workspace = Workspace::new()?;
     let mut all = Vec::with_capacity(examples.len() / width * outputs);
@@ -101,16 +101,24 @@ fn median(members: &[Vec<Op>], input: &Input, batch: &Batch, workspace: &mut Wor
     let middle = |entry: usize| {
         column.iter_mut().zip(&answers).for_each(|(value, answer)| *value = answer.values[entry]);
         column.sort_by(f32::total_cmp);
-        let (low, high) = middle_of(column.len());
-        if low == high { column[low] } else { (column[low] + column[high]) * 0.5 }
+        // Where one has no answer there is none: it could be on either side of the others.
+        if column.iter().any(|value| value.is_nan()) { f32::NAN } else { column[column.len() / 2] }
     };
     let values = (0..first.values.len()).map(middle).collect();
     Ok(Batch::new(first.examples, first.shape.clone(), values))
 }
 
-/// The places of the two in the middle of so many, in order; the same place twice for an odd number.
-pub(crate) fn middle_of(count: usize) -> (usize, usize) {
-    (count.saturating_sub(1) / 2, count / 2)
+/// The largest number of entries that an example has anywhere on its way.
+fn widest(ops: &[Op], shapes: &[Vec<usize>], vocabulary: Option<usize>) -> Result<usize> {
+    let mut widest = shapes.iter().map(|shape| shape.iter().product()).max().unwrap_or(1);
+    for (index, op) in ops.iter().enumerate() {
+        let Op::Median { members } = op else { continue };
+        for ops in members {
+            let vocabulary = vocabulary.filter(|_| index == 0);
+            widest = widest.max(self::widest(ops, &member_shapes(&shapes[index], vocabulary, ops)?, vocabulary)?);
+        }
+    }
+    Ok(widest.max(1))
 }
 
 fn activate(activation: Activation, mut batch: Batch) -> Batch {

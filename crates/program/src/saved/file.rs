@@ -10,11 +10,12 @@ use serde_json::Value;
 
 use super::{Candidate, Normalisation, Reading, Saved, Task};
 use crate::error::{Error, Result, dims};
+use crate::op::Op;
 use crate::program::Program;
 use crate::tensor::Tensor;
 
-/// The version of the document that this code writes, and the newest it reads.
-const VERSION: u32 = 1;
+/// The newest version of the document that this code reads.
+const VERSION: u32 = 2;
 /// The entry of the bundle that holds the document.
 const KEY: &str = "model";
 /// The tensors of the normalisation.
@@ -61,7 +62,7 @@ impl Saved {
     pub(crate) fn bundle(&self) -> Result<Bundle> {
         self.check()?;
         let document = Document {
-            version: VERSION,
+            version: version_of(&self.program),
             invar: self.version.clone(),
             program: self.program.clone(),
             task: self.task.clone(),
@@ -141,6 +142,11 @@ impl Saved {
         let lines: Vec<String> = lattice.subspaces().iter().map(subspace).collect();
         sha256(format!("{}\n{}", lattice.shape(), lines.join("\n")).as_bytes())
     }
+}
+
+/// The oldest version that knows all operations of a program: 2 brought the median.
+fn version_of(program: &Program) -> u32 {
+    if program.ops.iter().any(|op| matches!(op, Op::Median { .. })) { 2 } else { 1 }
 }
 
 fn texts(values: &[impl ToString]) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::{FREE_STARTS, Key, Screen, Tried, best_of, cost};
 use crate::error::{Error, Result};
 use crate::queue;
 use crate::screen::decision::{Course, Refits, Together};
-use crate::screen::evidence::Cost;
+use crate::screen::evidence::{Cost, Scores};
 use crate::screen::fitter::{Begin, Effort, Fitted, Fitter, Request, Watch};
 use crate::screen::rule::Rule;
 use crate::screen::trial::{Start, Trial};
@@ -121,23 +121,19 @@ impl<F: Fitter> Screen<'_, F> {
         Ok(Refits { courses, best, together: None, cost: None })
     }
 
-    /// Lets those of the eligible courses answer together that are not significantly worse than the best. Should that be
-    /// significantly worse than the best alone, the best answers alone.
-    pub fn join(
-        &self,
-        fitter: usize,
-        refits: Refits<F::Model>,
-        rule: Rule,
-        eligible: impl Fn(&Fitted<F::Model>) -> bool,
-    ) -> Result<Refits<F::Model>> {
-        let best = &refits.best().scores;
-        let as_good = |cost: &Cost| Rule { strict: true, ..rule }.accepts(cost, self.run.alpha);
-        let joins = |&k: &usize| {
-            let fit = &refits.courses[k].last;
-            k == refits.best || eligible(fit) && as_good(&cost(best, fit))
-        };
-        let members: Vec<usize> = (0..refits.courses.len()).filter(joins).collect();
-        if members.len() < 2 {
+    /// Lets the courses answer together that meet the rule against a reference: at least three, without the one of the largest loss
+    /// where they would have no middle. Should that be significantly worse than the best alone, the best answers alone.
+    pub fn join(&self, fitter: usize, refits: Refits<F::Model>, rule: Rule, reference: &Scores) -> Result<Refits<F::Model>> {
+        let (best, alpha) = (&refits.best().scores, self.run.alpha);
+        let joins = |&k: &usize| k == refits.best || rule.accepts(&cost(reference, &refits.courses[k].last), alpha);
+        let as_good = |cost: &Cost| Rule { strict: true, ..rule }.accepts(cost, alpha);
+        let mut members: Vec<usize> = (0..refits.courses.len()).filter(joins).collect();
+        if members.len().is_multiple_of(2) {
+            let loss = |k: &usize| refits.courses[*k].last.scores.loss;
+            let worst = members.iter().copied().max_by(|a, b| loss(a).total_cmp(&loss(b)));
+            members.retain(|&k| Some(k) != worst);
+        }
+        if members.len() < 3 {
             return Ok(refits);
         }
         let models: Vec<&F::Model> = members.iter().map(|&k| &refits.courses[k].last.model).collect();
