@@ -348,9 +348,16 @@ proptest! {
     #[test]
     fn proofs_are_right(
         seed in any::<u32>(), side in 3usize..8, round in any::<bool>(), colours in any::<bool>(), window in 1usize..4,
+        several in any::<bool>(),
         of in prop::sample::select(vec!["rot90(1,2)", "flip(1)", "flip(2)", "permute(0)", "join(rot90(1,2),permute(0))"]),
     ) {
-        let program = random_network(seed, side, round, colours, window);
+        let one = |seed: u32| random_network(seed, side, round, colours, window);
+        let program = if several {
+            let members = (0..3).map(|k| one(seed.wrapping_add(k)).ops).collect();
+            Program::new(one(seed).input, vec![Op::Median { members }]).unwrap()
+        } else {
+            one(seed)
+        };
         let group = group(&format!("2x{side}x{side}"), of);
         let certificate = certify(&program, &group).unwrap();
         let found = deviations(&program, &group, &random(&program.input, 4, u64::from(seed))).unwrap();
