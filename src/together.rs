@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use invar_lab::record::{Recorded, Records};
 use invar_lab::reproduce::{
-    self, Experiment, Field, ImageTables, Learner, LiftTables, Only, Recordings, ScreenTables, SequenceTables,
+    self, Budget, Experiment, Field, ImageTables, Learner, LiftTables, Only, Recordings, ScreenTables, SequenceTables,
 };
 use invar_lab::table::Table;
 use invar_nn::Head;
@@ -64,12 +64,14 @@ fn read(args: &ReproduceArgs) -> Result<Recordings> {
     let sequences = |head| known(args, &SequenceTables { budget, head }.name());
     let images = |head| known(args, &ImageTables { head, ..ImageTables::new(budget) }.name());
     let screens = |field| known(args, &ScreenTables { budget, field }.name());
+    // Beside the images of `standard`, which are few of MNIST.
+    let whole = ScreenTables { budget: Budget::Fold, field: Field::Images };
     Ok(Recordings {
         sequences: [sequences(Head::Hidden)?, sequences(Head::Affine)?].concat(),
-        images: [images(Head::Hidden)?, images(Head::Affine)?].concat(),
+        images: [images(Head::Hidden)?, images(Head::Affine)?, known(args, &ImageTables::new(Budget::Fold).name())?].concat(),
         lift: known(args, &LiftTables { budget, head: Head::Hidden }.name())?,
         screened_sequences: screens(Field::Sequences)?,
-        screened_images: screens(Field::Images)?,
+        screened_images: [screens(Field::Images)?, known(args, &whole.name())?].concat(),
         screened_patches: screens(Field::Patches)?,
     })
 }

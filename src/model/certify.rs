@@ -79,7 +79,7 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         "{} {}, {}, {} weights",
         program.input.kind(),
         sides(&program),
-        output::count(program.ops.len(), "operation"),
+        output::count(program.operations(), "operation"),
         thousands(&program.parameters())
     );
     Ok((Answer::new(args, path, examples.len() / program.inputs(), found), head))

@@ -81,7 +81,8 @@ pub enum Op {
         /// How.
         pooling: Pooling,
     },
-    /// The same operations on the input as seen from every side: elements x outputs. Only the first operation can be it.
+    /// The same operations on the input as seen from every side: elements x outputs. Only the first operation can be it,
+    /// of the program or of a member of a median.
     Orbit {
         /// For each element and each entry of the view the entry of the input that is seen there: elements x entries, whole
         /// numbers.
@@ -267,9 +268,8 @@ impl Op {
             }
             (Self::SumChannels, [_, height, width]) => Ok(vec![1, *height, *width]),
             (Self::PoolSpace { .. }, [channels, _, _]) => Ok(vec![*channels]),
-            (Self::Orbit { .. } | Self::Median { .. }, _) => {
-                Err(("to be an operation of the program itself".into(), "one inside of an orbit".into()))
-            }
+            (Self::Orbit { .. }, _) => Err(("to be the first operation".into(), "another place".into())),
+            (Self::Median { .. }, _) => Err(("to be an operation of the program itself".into(), "one inside of another".into())),
             (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
             (
                 Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },

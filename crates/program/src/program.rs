@@ -58,6 +58,15 @@ impl Program {
         Ok(self.shapes()?.last().map_or(0, |last| last[0]))
     }
 
+    /// Number of operations, those of all members of a median among them.
+    pub fn operations(&self) -> usize {
+        fn count(ops: &[Op]) -> usize {
+            let inside = |op: &Op| if let Op::Median { members } = op { members.iter().map(|ops| count(ops)).sum() } else { 0 };
+            ops.iter().map(|op| 1 + inside(op)).sum()
+        }
+        count(&self.ops)
+    }
+
     /// Number of weights.
     pub fn parameters(&self) -> usize {
         self.ops.iter().flat_map(Op::tensors).map(|(_, tensor)| tensor.values.len()).sum()
@@ -226,6 +235,11 @@ mod tests {
                 "expected inner operation 0 (linear) to get 3 entries, got 2",
             ),
             (array(&[2]), vec![Op::PoolSpace { pooling: Pooling::Sum }], "operation 0 (sum over space)"),
+            (
+                array(&[2]),
+                vec![relu(), Op::Orbit { views: tensor(&[1, 2], &[0.0, 1.0]), ops: vec![relu()] }],
+                "operation 1 (orbit): expected to be the first operation, got another place",
+            ),
             (array(&[3]), vec![Op::Median { members: vec![] }], "operation 0 (median): expected an odd number of members, got 0"),
             (array(&[3]), vec![Op::Median { members: vec![vec![linear()]; 2] }], "expected an odd number of members, got 2"),
             (

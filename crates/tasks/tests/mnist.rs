@@ -1,4 +1,4 @@
-//! The embedded digits are the published ones, and the original files read the same.
+//! The embedded digits are the published ones; bright pixels become ink, and damage is refused.
 
 use invar_tasks::{Digits, Mnist};
 

@@ -192,6 +192,11 @@ impl ScreenTables {
         wanted.filter_map(|config| records.iter().find(|record| record.config == config)).collect()
     }
 
+    /// Whether a task was screened.
+    pub(super) fn is_recorded(self, records: &[ScreenRecord], data: Data) -> bool {
+        !self.of(records, data).is_empty()
+    }
+
     /// Extrapolation under the k-th rule with a head; with none, the simplest that is not significantly worse.
     pub(super) fn figure(self, records: &[ScreenRecord], data: Data, k: usize, head: Option<Head>) -> Cell {
         let share = |record: &ScreenRecord| {
@@ -208,6 +213,11 @@ impl ScreenTables {
         Cell::of(&shares(&self.of(records, data), share), None, false)
     }
 
+    /// What the most frequent answer reaches.
+    pub(super) fn chance(self, records: &[ScreenRecord], data: Data) -> Cell {
+        Cell::of(&shares(&self.of(records, data), |record| Some(record.chance)), None, false)
+    }
+
     fn extrapolation(self, records: &[ScreenRecord]) -> Table {
         let row = |data: Data| {
             let found = self.of(records, data);
@@ -219,7 +229,7 @@ impl ScreenTables {
                 figure(1, None),
                 self.oracle(records, data),
                 Cell::of(&shares(&found, |record| Some(record.plain.as_ref()?.result.extrapolation?.accuracy)), None, false),
-                Cell::of(&shares(&found, |record| Some(record.chance)), None, false),
+                self.chance(records, data),
             ];
             let truth = |k: usize| {
                 let is_true = |record: &&&ScreenRecord| record.truth.as_ref() == Some(&record.answers[k].kept);

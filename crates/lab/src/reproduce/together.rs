@@ -101,9 +101,9 @@ impl Place {
     }
 }
 
-/// The paper's Table 1 with ours beside it.
+/// The paper's Table 1 with ours beside it; rows of MNIST once more where they were screened with all images.
 pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Table {
-    let row = |place: Place| {
+    let row = |budget: Budget, place: Place| {
         let mut cells = place.paper_cells(budget, recordings);
         if learner == Learner::Screen {
             let (screens, records) = (ScreenTables { budget, field: place.field() }, recordings.screens(place.field()));
@@ -113,6 +113,16 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
             cells.splice(3..4, own);
         }
         Row { labels: place.labels(), cells }
+    };
+    let whole = |place: Place| {
+        let Row { mut labels, mut cells } = row(Budget::Fold, place);
+        labels[0].push_str(", all images");
+        // The others may not have been run.
+        let screens = ScreenTables { budget: Budget::Fold, field: Field::Images };
+        if let Some(chance) = cells.last_mut().filter(|chance| chance.ours.is_none()) {
+            *chance = screens.chance(&recordings.screened_images, place.data(Budget::Fold));
+        }
+        Row { labels, cells }
     };
     let columns: &[&str] = match learner {
         Learner::Cgreg => &["VGG or Transformer", "+G-inv", "+CGreg", "oracle", "chance"],
@@ -136,6 +146,11 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
             figures_note("seeds or folds")
         ),
     ];
+    let folds = if learner == Learner::Screen && budget == Budget::Standard { whole_folds(recordings) } else { Vec::new() };
+    if !folds.is_empty() {
+        let screens = ScreenTables { budget: Budget::Fold, field: Field::Images };
+        notes.push(format!("All images: MNIST in one whole fold, as far as it was screened. {}", screens.describe()));
+    }
     if learner == Learner::Screen {
         for (what, field) in [("images", Field::Images), ("sequences", Field::Sequences)] {
             notes.push(format!("Screen on {what}. {}", ScreenTables { budget, field }.describe()));
@@ -155,9 +170,17 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
         title: format!("Table 1, budget {}: extrapolation accuracy", budget.name()),
         labels: ["task", "invariant to"].map(Into::into).to_vec(),
         columns: columns.iter().map(|&column| column.into()).collect(),
-        rows: Place::all(budget).into_iter().map(row).collect(),
+        rows: Place::all(budget).into_iter().map(|place| row(budget, place)).chain(folds.into_iter().map(whole)).collect(),
         notes,
     }
+}
+
+/// Rows that were screened with all images.
+fn whole_folds(recordings: &Recordings) -> Vec<Place> {
+    let screens = ScreenTables { budget: Budget::Fold, field: Field::Images };
+    let recorded = |place: &Place| screens.is_recorded(&recordings.screened_images, place.data(Budget::Fold));
+    let images = |place: &Place| matches!(place, Place::Images(..));
+    Place::all(Budget::Fold).into_iter().filter(|place| images(place) && recorded(place)).collect()
 }
 
 /// {network} x {learner} x {head}, on the rows of Table 1.
@@ -212,7 +235,11 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
 
 #[cfg(test)]
 mod tests {
+    use invar_tasks::{Sequences, Sizes};
+
     use super::*;
+    use crate::queue::Stop;
+    use crate::screen::{ScreenConfig, Settings};
 
     #[test]
     fn table_1_is_whole_before_anything_is_run() {
@@ -223,6 +250,25 @@ mod tests {
             assert!(table.rows.iter().all(|row| row.cells.len() == columns && row.labels.len() == 2));
             let text = table.text();
             assert!(text.contains("[94.49±1.49]") && text.contains("[71.85±26.61]"), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_with_all_images_stand_below_the_others() {
+        let sizes = Sizes { examples: 40, test: 10, ..Sizes::default() };
+        let data = Data::Sequences(Sequences { length: 2, sizes, ..Sequences::new(SequenceTask::Sum) });
+        let settings = Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::default() };
+        let fold = ScreenTables { budget: Budget::Fold, field: Field::Images }.configs().remove(2);
+        let tiny = ScreenConfig { settings, rules: fold.rules.clone(), ..ScreenConfig::new(data) };
+        let found = tiny.run(&data.problem(0).unwrap(), 1, &Stop::new(), &|_| ()).unwrap();
+        let recordings = Recordings { screened_images: vec![ScreenRecord { config: fold, ..found }], ..Recordings::default() };
+        let table = table1(Budget::Standard, Learner::Screen, &recordings);
+        let row = &table.rows[12];
+        assert_eq!((table.rows.len(), row.labels.join("; ")), (13, "mnist, all images; rot,vflip".into()));
+        assert!(row.cells[3..].iter().all(|cell| cell.ours.is_some()) && row.cells[2].paper.is_some());
+        assert!(table.notes.iter().any(|note| note.starts_with("All images: ")));
+        for (budget, learner) in [(Budget::Standard, Learner::Cgreg), (Budget::Paper, Learner::Screen)] {
+            assert_eq!(table1(budget, learner, &recordings).rows.len(), 12);
         }
     }
 

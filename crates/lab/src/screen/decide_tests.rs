@@ -397,6 +397,15 @@ fn starts_that_meet_the_rule_answer_together() {
     // Together they may still be significantly worse than the best.
     let apart = MadeUp { apart: 2.0, ..MadeUp::new(&lattice, &varied) };
     assert_eq!(told(apart, 5).1, [4]);
+    // Or, though no worse than the best, too far behind the reference.
+    let edge = |model: &Model| match (model.imposed.is_empty(), model.imposed == set(&[3, 4, 5])) {
+        (true, _) => 0.0,
+        (_, true) => 4.8,
+        _ => all_but_first(model),
+    };
+    for (apart, joined) in [(0.0, true), (0.4, false)] {
+        assert_eq!(told(MadeUp { apart, ..MadeUp::new(&lattice, &edge) }, 3).0.is_some(), joined, "{apart}");
+    }
     // Nothing kept, one start asked for: that there are two free fits makes them no ensemble.
     let nothing = |model: &Model| if model.imposed.is_empty() { 0.5 } else { 90.0 };
     assert_eq!(told(MadeUp::new(&lattice, &nothing), 1).0, None);

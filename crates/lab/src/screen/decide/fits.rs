@@ -122,22 +122,25 @@ impl<F: Fitter> Screen<'_, F> {
     }
 
     /// Lets the courses answer together that meet the rule against a reference: at least three, without the one of the largest loss
-    /// where they would have no middle. Should that be significantly worse than the best alone, the best answers alone.
+    /// where they would have no middle. The best answers alone if together they do not meet the rule, or are significantly worse.
     pub fn join(&self, fitter: usize, refits: Refits<F::Model>, rule: Rule, reference: &Scores) -> Result<Refits<F::Model>> {
         let (best, alpha) = (&refits.best().scores, self.run.alpha);
-        let joins = |&k: &usize| k == refits.best || rule.accepts(&cost(reference, &refits.courses[k].last), alpha);
-        let as_good = |cost: &Cost| Rule { strict: true, ..rule }.accepts(cost, alpha);
+        let joins = |&k: &usize| rule.accepts(&cost(reference, &refits.courses[k].last), alpha);
+        let as_good = |scores: &Scores| {
+            let strictly = Rule { strict: true, ..rule };
+            rule.accepts(&Cost::between(reference, scores), alpha) && strictly.accepts(&Cost::between(best, scores), alpha)
+        };
         let mut members: Vec<usize> = (0..refits.courses.len()).filter(joins).collect();
         if members.len().is_multiple_of(2) {
             let loss = |k: &usize| refits.courses[*k].last.scores.loss;
             let worst = members.iter().copied().max_by(|a, b| loss(a).total_cmp(&loss(b)));
             members.retain(|&k| Some(k) != worst);
         }
-        if members.len() < 3 {
+        if members.len() < 3 || !members.contains(&refits.best) {
             return Ok(refits);
         }
         let models: Vec<&F::Model> = members.iter().map(|&k| &refits.courses[k].last.model).collect();
-        let scores = self.fitters[fitter].together(&models)?.filter(|scores| as_good(&Cost::between(best, scores)));
+        let scores = self.fitters[fitter].together(&models)?.filter(as_good);
         let together = scores.map(|scores| Together { members, scores });
         Ok(Refits { together, ..refits })
     }
