@@ -55,7 +55,7 @@ fn the_seed_and_the_number_decide_the_picture() {
         std::fs::read(folder.path().join("a.png")).unwrap()
     };
     let first = show(&[]);
-    assert_eq!(first, show(&["--invariant", "vflip,color,rot", "--seed", "0", "--count", "16"]));
+    assert!(first == show(&["--invariant", "vflip,rot", "--seed", "0", "--count", "16"]), "the defaults, spelled out");
     assert_ne!(first, show(&["--seed", "1"]));
     let small = show(&["--count", "1"]);
     assert!(small.len() < first.len());
