@@ -370,7 +370,7 @@ fn bad_files_are_clear_errors() {
     let newer = bundle.metadata["model"].replacen("\"version\":1", "\"version\":3", 1);
     bundle.metadata.insert("model".into(), newer);
     bundle.save(&path.join("newer")).unwrap();
-    assert!(refused("newer").contains("written by another version of invar: model 3, but this one reads up to 1"));
+    assert!(refused("newer").contains("written by another version of invar: model 3, but this one reads up to 2"));
     let tensor = invar_data::Tensor { shape: vec![1], values: vec![1.0] };
     write_safetensors(&path.join("foreign"), &BTreeMap::from([("w".to_owned(), tensor)]), ("by", "another program")).unwrap();
     assert!(refused("foreign").contains("not a model of invar: it has no manifest"));
