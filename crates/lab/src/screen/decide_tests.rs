@@ -1,103 +1,14 @@
-//! The five steps on made-up fits: a model is what was imposed and where it began, its score a function of both.
+//! The five steps on made-up fits.
+
+#[path = "decide/made_up.rs"]
+mod made_up;
 
 use std::sync::Mutex;
 
-use invar_algebra::{Lattice, Options, candidates};
-
 use super::*;
 use crate::queue::Stop;
-use crate::screen::evidence::PerExample;
-use crate::screen::fitter::{Begin, Effort, Request};
-
-const EXAMPLES: usize = 1000;
-
-/// What a made-up model remembers.
-#[derive(Debug, Clone, PartialEq)]
-struct Model {
-    imposed: GroupSet,
-    /// The fresh draw it descends from.
-    start: usize,
-    /// What was imposed on the weights it began with.
-    parent: Option<GroupSet>,
-}
-
-type Points = dyn Fn(&Model) -> f64 + Sync;
-
-/// Fits in no time: `points` says how many points a model loses.
-struct MadeUp<'a> {
-    lattice: &'a Lattice,
-    points: &'a Points,
-    apart: f64,
-    log: Mutex<Vec<(Model, bool)>>,
-}
-
-impl<'a> MadeUp<'a> {
-    fn new(lattice: &'a Lattice, points: &'a Points) -> Self {
-        Self { lattice, points, apart: 0.0, log: Mutex::default() }
-    }
-
-    fn fits(&self) -> usize {
-        self.log.lock().unwrap().len()
-    }
-}
-
-impl Fitter for MadeUp<'_> {
-    type Model = Model;
-
-    fn candidates(&self) -> usize {
-        self.lattice.groups().len()
-    }
-
-    fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
-        Ok(self.lattice.closure(set)?)
-    }
-
-    fn fit(&self, request: &Request<'_, Model>) -> Result<Fitted<Model>> {
-        let imposed = request.imposed.clone();
-        let model = match request.begin {
-            Begin::Fresh(start) => Model { imposed, start, parent: None },
-            Begin::From(model) => Model { imposed, start: model.start, parent: Some(model.imposed.clone()) },
-        };
-        let entry = (model.clone(), request.effort == Effort::Full);
-        let mut log = self.log.lock().unwrap();
-        assert!(!log.contains(&entry), "made twice: {entry:?}");
-        log.push(entry);
-        let lost = (self.points)(&model);
-        let ending = if lost >= 100.0 { Ending::Diverged } else { Ending::Finished };
-        Ok(Fitted { scores: scores(lost), model, epochs: 1, ending })
-    }
-
-    /// Together they lose `apart` points more than the mean of them.
-    fn together(&self, models: &[&Model]) -> Result<Option<Scores>> {
-        let lost = models.iter().map(|model| (self.points)(model)).sum::<f64>() / models.len() as f64 + self.apart;
-        Ok(Some(scores(lost)))
-    }
-}
-
-/// So many points are lost, on the first examples.
-fn scores(lost: f64) -> Scores {
-    let wrong = (lost / 100.0 * EXAMPLES as f64).round() as usize;
-    Scores { each: PerExample::Right((0..EXAMPLES).map(|i| i >= wrong).collect()), loss: lost }
-}
-
-fn swaps(n: usize) -> Lattice {
-    Lattice::new(candidates(&n.to_string().parse().unwrap(), ["swaps(0)"]).unwrap(), &Options::default()).unwrap()
-}
-
-fn set(groups: &[usize]) -> GroupSet {
-    groups.iter().copied().collect()
-}
-
-const RULES: [Rule; 2] = [Rule { tolerance: 5.0, strict: false }, Rule { tolerance: 5.0, strict: true }];
-static STOP: Stop = Stop::new();
-
-fn run(threads: usize) -> Run<'static> {
-    Run { alpha: 0.05, starts: 3, threads, stop: &STOP, listen: &|_, _| () }
-}
-
-fn decide(fitters: &[MadeUp], rule: usize) -> Decision<Model> {
-    Screen::new(fitters, &RULES[rule..=rule], run(1)).unwrap().decide(RULES[rule]).unwrap()
-}
+use crate::screen::fitter::Request;
+use made_up::{MadeUp, Model, RULES, decide, run, set, swaps};
 
 // Groups of 4 positions: (0,1) (0,2) (0,3) (1,2) (1,3) (2,3).
 
