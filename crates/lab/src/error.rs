@@ -75,7 +75,7 @@ pub enum Error {
     },
 
     /// Two programs on one record file.
-    #[error("another run is writing {path}; wait for it, or choose another folder with --results", path = .path.display())]
+    #[error("another run is writing {path}; wait for it, or choose another folder", path = .path.display())]
     Busy {
         /// The record file.
         path: PathBuf,

@@ -103,11 +103,15 @@ pub struct Reynolds {
 }
 
 impl Reynolds {
+    /// Whether the operators of so many groups on so many entries are few enough to be kept in memory.
+    pub fn fit(groups: usize, dim: usize) -> bool {
+        groups.saturating_mul(dim).saturating_mul(dim) <= MAX_ENTRIES
+    }
+
     /// The operators of candidate groups, which act on tensors of one shape.
     pub fn of(groups: &[Group]) -> Result<Self> {
         let dim = groups.first().map_or(0, |group| group.shape().len());
-        let entries = groups.len().saturating_mul(dim * dim);
-        if entries > MAX_ENTRIES {
+        if !Self::fit(groups.len(), dim) {
             let got = format!("{} groups on {dim} entries", groups.len());
             return Err(Error::shape("Reynolds operators", format!("at most {MAX_ENTRIES} entries in all"), got));
         }

@@ -1,6 +1,6 @@
 //! What there is to know about data and candidates before any training.
 
-use invar_algebra::{Group, GroupSet, Lattice, Options, warnings};
+use invar_algebra::{Group, GroupSet, Lattice, Options, Orbits, warnings};
 use invar_data::{Summary, shared};
 use invar_nn::{ImageGroups, LiftConfig};
 use serde::Serialize;
@@ -17,7 +17,8 @@ const FEW_HELD_OUT: usize = 100;
 /// A class with fewer training examples than this is hardly learned.
 const FEW_OF_A_CLASS: usize = 5;
 
-/// Inputs whose range is so many times smaller than in training are taken for those of another unit.
+/// Inputs whose range is so many times smaller than in training, or than that of inputs they are exchanged with, are taken for those of
+/// another unit.
 const OTHER_SCALE: f64 = 20.0;
 
 /// Everything that was found.
@@ -108,6 +109,7 @@ impl Findings {
             about_split(split, &mut findings);
         }
         about_ranges(loaded, &splits, &mut findings);
+        about_units(loaded, &mut findings);
         about_task(loaded, &splits, &mut findings);
         let candidates = candidates(loaded)?;
         for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
@@ -180,6 +182,21 @@ fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
             format!("{part} data: {} examples repeat earlier inputs with another label", summary.contradictions),
         );
     }
+    if let Some(targets) = summary.targets
+        && targets.min.total_cmp(&targets.max).is_eq()
+    {
+        let why = if *part == "training" { "there is nothing to learn" } else { "they have no variance to explain, so no R²" };
+        add(Severity::Error, format!("every {part} label is {}: {why}", targets.min));
+    }
+    let mut there = summary.classes.iter().filter(|class| class.count > 0);
+    if *part == "validation"
+        && let (Some(only), None) = (there.next(), there.next())
+    {
+        add(
+            Severity::Warning,
+            format!("every validation example is of class `{}`: what answers so always is never wrong", only.name),
+        );
+    }
     if *part == "training" {
         if summary.duplicates > 0 {
             add(Severity::Note, format!("training data: {} examples repeat earlier inputs", summary.duplicates));
@@ -191,11 +208,6 @@ fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
         if !summary.constant.is_empty() {
             let (constant, entries) = (summary.constant.len(), summary.shape.iter().product::<usize>());
             add(Severity::Note, format!("{constant} of {entries} entries have the same value in every training example"));
-        }
-        if let Some(targets) = summary.targets
-            && targets.min.total_cmp(&targets.max).is_eq()
-        {
-            add(Severity::Error, format!("every training label is {}: there is nothing to learn", targets.min));
         }
         summary.notes.iter().for_each(|note| add(Severity::Note, note.clone()));
     }
@@ -219,6 +231,47 @@ fn about_ranges(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Fin
             findings.push(Finding { severity: Severity::Warning, text });
         }
     }
+}
+
+/// What candidates exchange is scaled alike. An entry in a much larger unit leaves nothing of the others to learn from.
+fn about_units(loaded: &Loaded, findings: &mut Vec<Finding>) {
+    if loaded.architecture.takes_images() {
+        return;
+    }
+    let Some(orbits) = Orbits::of(loaded.train.width(), loaded.groups.iter().flat_map(Group::generators)) else { return };
+    let widths = widths(&loaded.train);
+    let in_orbit = |orbit: usize| (0..widths.len()).filter(|&entry| orbits.orbit(entry) == orbit).collect::<Vec<_>>();
+    for orbit in 0..orbits.count() {
+        let wide = |entry: &usize| widths[*entry] > 0.0;
+        let by_width = |a: &usize, b: &usize| widths[*a].total_cmp(&widths[*b]);
+        let entries = in_orbit(orbit).into_iter().filter(wide);
+        let Some((narrow, widest)) = entries.clone().min_by(by_width).zip(entries.max_by(by_width)) else { continue };
+        if widths[widest] > OTHER_SCALE * widths[narrow] {
+            // Columns are named as they lie in the file, which is their order where an example is one row of numbers.
+            let columns = if loaded.train.shape.len() == 1 { &loaded.train.columns[..] } else { &[] };
+            let name = |entry: usize| columns.get(entry).map_or(format!("entry {entry}"), |column| format!("`{column}`"));
+            let text = format!(
+                "candidates exchange {} and {}, which spread over {} and {}: are they in the same units?",
+                name(narrow),
+                name(widest),
+                widths[narrow] as f32,
+                widths[widest] as f32
+            );
+            findings.push(Finding { severity: Severity::Warning, text });
+        }
+    }
+}
+
+/// From the least to the largest value of each entry of an example.
+fn widths(table: &invar_data::Table) -> Vec<f64> {
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); table.width()];
+    for example in table.inputs.chunks(table.width().max(1)) {
+        for (range, value) in ranges.iter_mut().zip(example.iter().map(|&x| f64::from(x))) {
+            // Missing values are no numbers, and `min` and `max` pass over them.
+            *range = (range.0.min(value), range.1.max(value));
+        }
+    }
+    ranges.iter().map(|(low, high)| (high - low).max(0.0)).collect()
 }
 
 fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Finding>) {
@@ -360,6 +413,58 @@ mod tests {
             let error = findings(&rows(40, ""), &format!("candidates = [\"flip(0)\"]\n{more}")).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         }
+    }
+
+    #[test]
+    fn exchanged_columns_in_other_units_are_noticed() {
+        let of = |factor: f64, list: &str| {
+            let mut text = String::from("rate,share,income,y\n");
+            for k in 0..40 {
+                let _ = writeln!(
+                    text,
+                    "{},{},{},{}",
+                    k % 7,
+                    k % 5,
+                    factor * f64::from(k % 11),
+                    if k % 2 == 0 { "even" } else { "odd" }
+                );
+            }
+            let found = findings(&text, &format!("candidates = [\"{list}\"]\n")).unwrap();
+            found.findings.into_iter().map(|finding| finding.text).find(|text| text.contains("exchange"))
+        };
+        let text = of(1e4, "swaps(0)").unwrap();
+        assert_eq!(text, "candidates exchange `share` and `income`, which spread over 4 and 100000: are they in the same units?");
+        assert_eq!((of(1.0, "swaps(0)"), of(1e4, "swap(0;0,1)")), (None, None), "alike, or not exchanged");
+    }
+
+    #[test]
+    fn labels_that_cannot_be_scored_are_noticed() {
+        let of = |kind: &str, labels: [&str; 3]| {
+            let folder = tempfile::tempdir().unwrap();
+            for (name, label) in ["a.csv", "b.csv", "c.csv"].iter().zip(labels) {
+                let other = if label == "0" { "1" } else { label };
+                let mut text = String::from("a,b,y\n");
+                for k in 0..12 {
+                    let _ = writeln!(text, "{k},{},{}", k % 5, if k % 2 == 0 { label } else { other });
+                }
+                std::fs::write(folder.path().join(name), text).unwrap();
+            }
+            let text = format!(
+                "[data]\ntrain = \"a.csv\"\nvalidation = \"b.csv\"\ntest = \"c.csv\"\nlabel = \"y\"\n[task]\nkind = \"{kind}\"\n\
+                 [symmetries]\ncandidates = [\"flip(0)\"]\n"
+            );
+            let project = Project::parse(&folder.path().join("invar.toml"), &text).unwrap();
+            let found = Findings::of(&Loaded::load(project, Missing::Keep).unwrap()).unwrap();
+            (found.is_sound(), found.findings.into_iter().map(|finding| finding.text).find(|text| text.starts_with("every")))
+        };
+        let said = |text: &str| Some(text.to_string());
+        let no_variance = "they have no variance to explain, so no R²";
+        assert_eq!(of("regression", ["0", "0", "0"]), (true, None));
+        assert_eq!(of("regression", ["7", "0", "0"]), (false, said("every training label is 7: there is nothing to learn")));
+        assert_eq!(of("regression", ["0", "7", "0"]), (false, said(&format!("every validation label is 7: {no_variance}"))));
+        assert_eq!(of("regression", ["0", "0", "7"]), (false, said(&format!("every test label is 7: {no_variance}"))));
+        let one_class = "every validation example is of class `1`: what answers so always is never wrong";
+        assert_eq!(of("classification", ["0", "1", "1"]), (true, said(one_class)));
     }
 
     #[test]

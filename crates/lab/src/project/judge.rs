@@ -82,7 +82,7 @@ impl PartScore {
                 };
                 let (score, half) = Mean::of(&shares).map_or((0.0, 0.0), |mean| (mean.mean, mean.interval.unwrap_or(0.0)));
                 let error = Some((squares / examples.max(1) as f64).sqrt());
-                Self { part, examples, score, interval: [score - half, score + half], error, confusion: Vec::new() }
+                Self { part, examples, score, interval: [score - half, (score + half).min(1.0)], error, confusion: Vec::new() }
             }
             _ => Self { part, examples, score: 0.0, interval: [0.0, 1.0], error: None, confusion: Vec::new() },
         }

@@ -2,6 +2,7 @@
 
 use invar_algebra::{Candidate, Group, Kind, Shape, candidates};
 use invar_data::{Labels, Limits, Missing, Source, Table, split};
+use invar_nn::Reynolds;
 use serde::{Deserialize, Serialize};
 
 use super::file::{ModelKind, Project, Validation};
@@ -9,8 +10,6 @@ use crate::error::{Error, Result};
 
 /// Filters of convolutions see patches of this side.
 pub(super) const PATCH: usize = 3;
-/// Most numbers that the operators of a dense layer may have: one matrix for each candidate and one for the bases.
-const MAX_OPERATORS: usize = 1 << 27;
 
 /// A project with its data.
 #[derive(Debug)]
@@ -152,8 +151,7 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
             Architecture::Cnn
         }
     };
-    let entries = shape.len().saturating_mul(shape.len()).saturating_mul(groups.len() + 1);
-    if architecture == Architecture::Feedforward && entries > MAX_OPERATORS {
+    if architecture == Architecture::Feedforward && !Reynolds::fit(groups.len().max(1), shape.len()) {
         let got = format!("{} entries with {} candidates", shape.len(), groups.len());
         let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large square images";
         return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });

@@ -42,22 +42,18 @@ impl Loaded {
         let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
         let test = self.test.as_ref().map(dataset).transpose()?;
         let lattice = Lattice::new(self.weight_groups()?, &Options::default())?;
-        let measure = match Measure::variance(&validation) {
-            Some(variance) => Measure::RSquared { variance },
-            None => Measure::Accuracy,
-        };
         let problem = Problem {
             bases: Bases::of(&lattice),
             reynolds: Reynolds::of(lattice.groups())?,
             lattice,
             symmetry: None,
             vocabulary: None,
+            measure: Measure::of(&validation),
             chance: chance(&self.train, self.test.as_ref().unwrap_or(&self.validation)),
             train,
             validation,
             test,
             pairs: None,
-            measure,
         };
         Ok(Prepared { data: Data::Files(self.digest()), problem, scaling, targets })
     }

@@ -68,7 +68,7 @@ impl Scaling {
         }
         let scale = |k: usize| {
             let deviation = (sums[k].1 / sums[k].2.max(1) as f64).sqrt();
-            if deviation > 1e-12 { 1.0 / deviation } else { 1.0 }
+            if differs(deviation, means[k]) { 1.0 / deviation } else { 1.0 }
         };
         let scales: Vec<f64> = (0..count).map(scale).collect();
         let each = |of: &[f64]| (0..width).map(|entry| of[orbit(entry)] as f32).collect();
@@ -88,13 +88,19 @@ impl TargetScaling {
         let n = values.len().max(1) as f64;
         let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
         let deviation = (values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n).sqrt();
-        Self { mean, deviation: if deviation > 1e-12 { deviation } else { 1.0 } }
+        Self { mean, deviation: if differs(deviation, mean) { deviation } else { 1.0 } }
     }
 
     /// A target as the network sees it.
     pub fn scaled(&self, value: f32) -> f32 {
         ((f64::from(value) - self.mean) / self.deviation) as f32
     }
+}
+
+/// Whether a deviation is that of numbers that differ, and not what rounding leaves of equal ones; in any unit that leaves `f32`
+/// something to count with.
+fn differs(deviation: f64, mean: f64) -> bool {
+    deviation > 1e-12 * mean.abs() && deviation > f64::from(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -114,6 +120,26 @@ mod tests {
             notes: Vec::new(),
             source: String::new(),
         }
+    }
+
+    #[test]
+    fn units_do_not_matter() {
+        let values: Vec<f32> = (0..12u8).map(|k| f32::from(k * k % 7)).collect();
+        let scaled = |factor: f32| {
+            let table = table(3, values.iter().map(|x| x * factor).collect());
+            let groups = candidates(&"3".parse().unwrap(), ["permute(0)"]).unwrap();
+            Scaling::of_arrays(&table, &groups).unwrap().apply(&table.inputs, 3)
+        };
+        for factor in [1e-30, 1e-13, 1e20] {
+            for (a, b) in scaled(1.0).iter().zip(scaled(factor)) {
+                assert!((a - b).abs() < 1e-4, "{factor}: {a} {b}");
+            }
+            let targets = TargetScaling::of(&values.iter().map(|x| x * factor).collect::<Vec<_>>());
+            let (a, b) = (TargetScaling::of(&values).scaled(values[2]), targets.scaled(values[2] * factor));
+            assert!((a - b).abs() < 1e-4, "{factor}: {a} {b}");
+        }
+        // Equal numbers have no unit of their own.
+        assert!((TargetScaling::of(&[0.1; 1000]).deviation - 1.0).abs() < 1e-15);
     }
 
     proptest! {

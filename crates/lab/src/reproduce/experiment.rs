@@ -168,13 +168,17 @@ pub(crate) fn behind<'a>(experiment: &dyn Experiment, records: &'a [Record], cel
     (0..experiment.repeats()).filter_map(record).collect()
 }
 
-/// The records of a method on a task; for CG-reg. at the lambda that the paper's rule picks.
+/// The records of a method on a task; for CG-reg. at the lambda that the paper's rule picks, once each has been tried.
 pub(crate) fn chosen<'a>(experiment: &dyn Experiment, records: &'a [Record], data: &Data, method: Method) -> Vec<&'a Record> {
     let cells = experiment.cells().into_iter().filter(|cell| cell.data == *data && cell.method == method);
-    let all: Vec<&Record> = cells.flat_map(|cell| behind(experiment, records, &cell)).collect();
+    let grid: Vec<Vec<&Record>> = cells.map(|cell| behind(experiment, records, &cell)).collect();
     if method != Method::Cgreg {
-        return all;
+        return grid.concat();
     }
+    if grid.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let all = grid.concat();
     let lambda = cgreg::choose(&all);
     all.into_iter().filter(|record| Some(record.config.lambda) == lambda).collect()
 }
@@ -196,4 +200,28 @@ pub(crate) fn significant(experiment: &dyn Experiment, records: &[Record], data:
         let better = Mean::of(&a).zip(Mean::of(&b)).is_some_and(|(a, b)| a.mean > b.mean);
         better && paired_p(&a, &b).is_some_and(|p| p < 0.05)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use invar_nn::Head;
+
+    use super::super::budget::Budget;
+    use super::super::diverged;
+    use super::super::lift::LiftTables;
+    use super::*;
+
+    #[test]
+    fn a_penalty_is_chosen_once_every_strength_has_been_tried() {
+        let tables = LiftTables { budget: Budget::Standard, head: Head::Affine };
+        let data = tables.cells()[0].data;
+        let fits = first_fits(&tables).into_iter().filter(|fit| fit.data == data && fit.method == Method::Cgreg);
+        let records: Vec<Record> = fits.map(|fit| diverged(&fit, 0.0)).collect();
+        let strengths = |count: usize| -> Vec<f64> {
+            let chosen = chosen(&tables, &records[..count], &data, Method::Cgreg);
+            chosen.iter().map(|record| record.config.lambda).collect()
+        };
+        assert_eq!(strengths(records.len()), [10.0], "all alike: the largest");
+        assert!(strengths(records.len() - 1).is_empty());
+    }
 }

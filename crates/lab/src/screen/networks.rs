@@ -28,7 +28,7 @@ use crate::queue::Stop;
 pub enum Measure {
     /// Answers that are right: classes, or whole numbers after rounding.
     Accuracy,
-    /// R²: targets that are not whole numbers define no accuracy.
+    /// R²: numbers in general define no accuracy.
     RSquared {
         /// Variance of the validation targets.
         variance: f64,
@@ -36,14 +36,9 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The measure that the targets of a dataset define.
+    /// The measure of data of which nothing else is known: accuracy of classes, R² of numbers.
     pub fn of(data: &Dataset) -> Self {
-        match data.targets() {
-            Targets::Values(values) if values.iter().any(|value| value.fract() != 0.0) => {
-                Self::RSquared { variance: Self::variance(data).unwrap_or(f64::MIN_POSITIVE) }
-            }
-            _ => Self::Accuracy,
-        }
+        Self::variance(data).map_or(Self::Accuracy, |variance| Self::RSquared { variance })
     }
 
     /// The variance of targets that are numbers, never quite 0.

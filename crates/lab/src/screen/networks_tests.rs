@@ -146,7 +146,7 @@ fn scaled(data: &Dataset, factor: f32) -> Dataset {
 fn targets_that_are_no_whole_numbers_are_screened_by_r_squared() {
     let data = data("sum", 3, 600);
     let mut problem = data.problem(11).unwrap();
-    assert_eq!(Measure::of(&problem.validation), Measure::Accuracy);
+    assert_eq!(problem.measure, Measure::Accuracy);
     for set in [&mut problem.train, &mut problem.validation, problem.test.as_mut().unwrap()] {
         *set = scaled(set, 0.0123);
     }

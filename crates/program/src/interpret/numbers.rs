@@ -107,7 +107,7 @@ pub(super) fn single(taken: &Taken<'_>) -> Step<Array> {
         "Exp" => map(x, f32::exp),
         "Sqrt" => map(x, f32::sqrt),
         "Erf" => map(x, |x| erf(f64::from(x)) as f32),
-        "Relu" => map(x, |x| x.max(0.0)),
+        "Relu" => map(x, |x| Activation::Relu.apply(x)),
         "Sigmoid" => map(x, |x| Activation::Sigmoid.apply(x)),
         "Tanh" => map(x, f32::tanh),
         "LeakyRelu" => {

@@ -131,7 +131,14 @@ impl Activation {
     /// Its value at a point.
     pub fn apply(self, x: f32) -> f32 {
         match self {
-            Self::Relu => x.max(0.0),
+            // Not `max`, which would make a number of what is none.
+            Self::Relu => {
+                if x > 0.0 || x.is_nan() {
+                    x
+                } else {
+                    0.0
+                }
+            }
             Self::LeakyRelu => {
                 if x > 0.0 {
                     x

@@ -89,6 +89,7 @@ fn activations_at_known_points() {
         assert!((activation.apply(x) - y).abs() < 1e-6, "{activation:?} {x}: {}", activation.apply(x));
     }
     assert!((erf(0.5) - 0.520_499_877_8).abs() < 1e-9 && (erf(3.9) - 0.999_999_965).abs() < 1e-8);
+    assert!(Activation::Relu.apply(f32::NAN).is_nan(), "what is no number stays none");
 }
 
 #[test]
