@@ -163,7 +163,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 
-    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 2e-3, for images 4e-3, the highest of its schedule].
+    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 

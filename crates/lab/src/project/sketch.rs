@@ -174,8 +174,8 @@ fn write(guess: &Guess) -> String {
     };
     let format = guess.format.map(|format| quote(format.name()));
     let layout = (guess.layout == Layout::ChannelsLast).then(|| quote("channels_last"));
-    let (learner, epochs, lambdas) =
-        if guess.image { ("cgreg", 20, "[0, 0.1, 1, 2, 10]") } else { ("screen", 200, "[0, 0.1, 1, 2, 10, 100]") };
+    let (learner, epochs, rate, lambdas) =
+        if guess.image { ("cgreg", 20, 0.005, "[0, 0.1, 1, 2, 10]") } else { ("screen", 200, 0.004, "[0, 0.1, 1, 2, 10, 100]") };
     format!(
         "# A project of invar. `invar check` looks at data and groups, `invar train` trains, both with this file as argument.\n\
          # Paths are relative to this file.\n\
@@ -218,7 +218,7 @@ fn write(guess: &Guess) -> String {
          learner = \"{learner}\"\n\
          # lambdas = {lambdas}\n\
          epochs = {epochs}\n\
-         # learning_rate = 0.002\n\
+         # learning_rate = {rate}\n\
          # batch = 64\n\
          # Points of validation score that keeping symmetries may cost.\n\
          tolerance = 5\n\

@@ -29,7 +29,7 @@ use crate::stats::Mean;
 /// | --- | --- | --- | --- |
 /// | `epochs` | 300 | of a fit from fresh weights | >= 1 |
 /// | `refit_epochs` | 40 | of a refit | >= 1 |
-/// | `learning_rate` | 2e-3 | highest of the one-cycle schedule | > 0 |
+/// | `learning_rate` | 4e-3 | highest of the one-cycle schedule | > 0 |
 /// | `batch` | 128 | examples per step | >= 1 |
 /// | `starts` | 3 | fresh starts of what was chosen; from three on they answer together where answers are numbers | >= 1 |
 /// | `alpha` | 0.05 | level of every test | above 0, at most 0.5 |
@@ -52,7 +52,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { epochs: 300, refit_epochs: 40, learning_rate: 2e-3, batch: 128, starts: 3, alpha: 0.05 }
+        Self { epochs: 300, refit_epochs: 40, learning_rate: 4e-3, batch: 128, starts: 3, alpha: 0.05 }
     }
 }
 
@@ -60,7 +60,7 @@ impl Settings {
     /// For the lifted network on images: few epochs of many steps. A refit needs half of them, since imposing a symmetry on the
     /// eight directions changes more than on the positions of a sequence.
     pub fn images() -> Self {
-        Self { epochs: 8, refit_epochs: 4, learning_rate: 4e-3, batch: 64, starts: 2, ..Self::default() }
+        Self { epochs: 8, refit_epochs: 4, batch: 64, starts: 2, ..Self::default() }
     }
 }
 
