@@ -1,6 +1,6 @@
 //! `invar report`: the page on a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,8 +14,11 @@ use crate::output::{self, line};
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let files = [RUN, MODEL, RECORDS, SCREENS].map(|name| args.folder.join(name));
     let inputs: Vec<(&str, &Path)> = files.iter().map(|path| ("a file of the run", path.as_path())).collect();
-    output::check_apart(&[("--output", Some(&args.output))], &inputs)?;
+    let apart = |inputs: &[(&str, &Path)]| output::check_apart(&[("--output", Some(&args.output))], inputs);
+    apart(&inputs)?;
     let run = Run::load(&args.folder)?;
+    let data: Vec<PathBuf> = run.project.data.paths().into_iter().map(|path| Path::new(&run.folder).join(path)).collect();
+    apart(&data.iter().map(|path| ("data of the run", path.as_path())).collect::<Vec<_>>())?;
     let saved = Saved::load(&args.folder.join(MODEL)).map_err(invar_lab::Error::from)?;
     let page = report::html(&run, &Proof::of(&saved)?)?;
     output::write(&args.output, &page)?;

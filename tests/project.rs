@@ -353,6 +353,8 @@ fn places_that_cannot_be_written_are_named() {
     assert_eq!(err, "error: cannot write missing/page.html: the folder missing does not exist\n");
     let (_, err) = expect(at, &["report", "run", "-o", "run/model.invar"], 2);
     assert!(err.contains("--output should be a file of its own, but is run/model.invar, which is a file of the run"), "{err}");
+    let (_, err) = expect(at, &["report", "run", "-o", "bars.npz"], 2);
+    assert!(err.contains("but is bars.npz, which is data of the run"), "{err}");
     let (_, err) = expect(at, &["check", "."], 2);
     assert!(err.contains("the project file should be a file of at most 1 MiB, but is ., which is a folder"), "{err}");
     let (_, err) = expect(at, &["report", "bars.npz"], 1);

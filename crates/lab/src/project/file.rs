@@ -1,6 +1,6 @@
 //! What a project file says, section by section.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use invar_algebra::Candidate;
 use invar_data::{Format, Layout, Source, Task};
@@ -73,6 +73,27 @@ pub enum Files {
         /// The labels.
         labels: PathBuf,
     },
+}
+
+impl Files {
+    /// Each of them.
+    fn paths(&self) -> Vec<&Path> {
+        match self {
+            Self::One(path) => vec![path],
+            Self::Two { inputs, labels } => vec![inputs, labels],
+        }
+    }
+}
+
+impl DataSection {
+    /// Every file or folder that is named, as it is written.
+    pub fn paths(&self) -> Vec<&Path> {
+        let validation = match &self.validation {
+            Validation::Share(_) => None,
+            Validation::Files(files) => Some(files),
+        };
+        [Some(&self.train), validation, self.test.as_ref()].into_iter().flatten().flat_map(Files::paths).collect()
+    }
 }
 
 /// What to hold out.
