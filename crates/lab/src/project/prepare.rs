@@ -28,14 +28,17 @@ impl Loaded {
     pub fn prepare(&self) -> Result<Prepared> {
         let images = self.architecture.takes_images();
         let scaling = if images { Scaling::of_images(&self.train) } else { Some(Scaling::of_arrays(&self.train, &self.groups)?) };
-        let targets = match &self.train.labels {
-            Labels::Values(values) => {
-                if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) {
-                    let got = values.first().map_or("none".into(), f32::to_string);
-                    return Err(Error::Setting { name: "labels", expected: "numbers that differ".into(), got });
-                }
-                Some(TargetScaling::of(values))
+        for (part, table) in self.parts() {
+            if let Labels::Values(values) = &table.labels
+                && values.iter().all(|value| value.total_cmp(&values[0]).is_eq())
+            {
+                let value = values.first().map_or("none".into(), f32::to_string);
+                let got = format!("{value} in all {part} data");
+                return Err(Error::Setting { name: "labels", expected: "numbers that differ".into(), got });
             }
+        }
+        let targets = match &self.train.labels {
+            Labels::Values(values) => Some(TargetScaling::of(values)),
             _ => None,
         };
         let dataset = |table: &Table| self.dataset(table, scaling.as_ref(), targets);
