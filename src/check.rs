@@ -12,6 +12,8 @@ use crate::output::{self, count, line, order, strong, thousands};
 
 /// Most rows printed for people.
 const SHOWN: usize = 20;
+/// Sets that are not normal, of these.
+const EXAMPLES: usize = 3;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let project = Project::read(&args.file)?;
@@ -98,11 +100,11 @@ fn candidates(findings: &Findings) -> String {
             count(findings.sets, "set")
         ));
     }
-    for set in not.iter().take(SHOWN) {
+    for set in not.iter().take(EXAMPLES) {
         text.push(format!("  not {{{}}}: {}", set.names.join(", "), set.witness));
     }
-    if not.len() > SHOWN {
-        text.push(format!("  ... and {} more", not.len() - SHOWN));
+    if not.len() > EXAMPLES {
+        text.push(format!("  ... and {} more (all of them with --json)", not.len() - EXAMPLES));
     }
     text.join("\n")
 }

@@ -76,6 +76,7 @@ fn render(run: &Run, folder: &Path) -> String {
         text.extend([fits(run), String::new()]);
     }
     text.extend([symmetries(run), String::new(), scores(run), String::new()]);
+    text.extend(run.doubts.iter().map(|doubt| format!("{}: {doubt}\n", strong("doubtful"))));
     let shown = folder.display();
     text.push(format!("wrote {shown}/model.invar and {shown}/run.json; next: invar report {shown} -o report.html"));
     text.join("\n")
@@ -138,7 +139,7 @@ fn fits(run: &Run) -> String {
 fn symmetries(run: &Run) -> String {
     let row = |symmetry: &Symmetry| {
         let cost = symmetry.cost.map_or("-".into(), |cost| cost.to_string());
-        vec![symmetry.name.clone(), symmetry.verdict.clone(), cost]
+        vec![symmetry.shown(), symmetry.verdict.clone(), cost]
     };
     let rows: Vec<Vec<String>> = run.symmetries.iter().take(SHOWN).map(row).collect();
     let mut text = vec![output::table(&["symmetry", "verdict", "cost in points"], &rows, &[2])];

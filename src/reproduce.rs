@@ -232,8 +232,17 @@ fn bar_of(length: usize, what: &str, position: &str) -> ProgressBar {
     bar
 }
 
+/// Writes a table. One that is there is not emptied: it may show records that another version has made with other settings.
 pub(crate) fn write(args: &ReproduceArgs, name: &str, table: &Table) -> Result<()> {
     let path = |ending: &str| args.results.join(format!("{name}-{}.{ending}", table.name));
+    if table.is_empty() && path("json").exists() {
+        let shown = path("*");
+        anstream::eprintln!(
+            "{} are left as they are: of them nothing is recorded with the settings of this version",
+            shown.display()
+        );
+        return Ok(());
+    }
     output::write(&path("txt"), &(table.text() + "\n"))?;
     output::write(&path("md"), &table.markdown())?;
     output::write(&path("csv"), &table.csv())?;

@@ -89,16 +89,19 @@ fn head(record: &ScreenRecord) -> String {
         Head::Hidden => "",
         Head::Affine => " by the affine head, which decides, since the hidden one has not learned the task",
     };
+    let seen = match record.measure {
+        Measure::Accuracy => format!("a cost below {:.1} points cannot be told from none", record.detectable),
+        Measure::RSquared { .. } => format!("at best a cost of {:.2} points could be told from none", record.detectable),
+    };
     format!(
         "{}: {}\n{}; trained on {}, decided on {} held out, tested on {} of another environment\n\
-         nothing imposed: {score} on held-out examples{by}; a cost below {:.1} points cannot be told from none",
+         nothing imposed: {score} on held-out examples{by}; {seen}",
         strong(data.name()),
         data.description(),
         output::count_of(record.names.len(), "candidate symmetry", "candidate symmetries"),
         output::thousands(&train),
         output::thousands(&validation),
         output::thousands(&test),
-        record.detectable,
     )
 }
 
@@ -234,6 +237,9 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
             }
             (None, None) => "  whether it is normal (Theorem 2) was not found out".into(),
         });
+    }
+    if let Some(cost) = answer.cost.filter(|_| !kept.is_empty()) {
+        text.push(format!("  the preferred model, with all of it imposed, costs {cost} points against nothing imposed"));
     }
     text.push(tolerances(record, answer));
     text.join("\n")

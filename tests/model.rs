@@ -203,6 +203,11 @@ fn onnx_models_are_measured() {
     let answer: Value = serde_json::from_str(&expect(folder.path(), &args, 1).0).unwrap();
     assert_eq!((&answer["examples"], &answer["groups"][0]["certified"]), (&Value::from(3), &Value::from(false)));
     assert!(answer["groups"][0].get("proof").is_none());
+    let (_, err) = expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x5x5", "--group", "flip(2)"], 1);
+    assert!(err.contains("m.onnx: it takes an input of ?x1x6x6") && err.contains("got examples of 1x5x5"), "{err}");
+    // Entries may lie in another shape, if they are as many.
+    let flat = ["certify", "--onnx", "m.onnx", "--shape", "36", "--group", "flip(0)"];
+    assert!(!expect(folder.path(), &flat, 1).1.contains("it takes an input"));
     // Wrong questions, and files that are no models.
     expect(folder.path(), &["certify", "--onnx", "m.onnx", "--group", "flip(2)"], 2);
     expect(folder.path(), &["certify", "--onnx", "m.onnx", "--shape", "1x6x6"], 2);
@@ -282,7 +287,7 @@ fn formats_can_be_told_and_options_must_mean_something() {
     assert!(err.contains("cannot tell the format"), "{err}");
     assert_eq!(expect(at, &["predict", "m.invar", "a.txt", "--format", "csv"], 0).0, "a.txt  0  321\n");
     let args = ["certify", "m.invar", "--group", "flip(0)", "--data", "a.txt", "--format", "csv"];
-    assert!(expect(at, &args, 1).0.contains("on 1 examples of a.txt"));
+    assert!(expect(at, &args, 1).0.contains("on 1 example of a.txt"));
     let (_, err) = expect(at, &["predict", "m.invar", "x.npy", "--inputs", "foo"], 2);
     assert_eq!(err, "error: x.npy: only NPZ files have arrays of inputs to name\n");
     for name in ["nope", "nope.csv"] {

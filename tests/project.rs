@@ -213,15 +213,43 @@ fn rows_of_numbers_are_screened() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
     assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
     assert!(run["consistency"].as_f64().unwrap() > 0.99);
-    // The model knows its columns by name.
+    // Columns are told by their names, and the cost is that of the model.
+    assert_eq!(run["symmetries"][5]["columns"], serde_json::json!(["c", "d"]));
+    assert!(out.contains("\nswap(0;2,3) (c, d)  contradicted"), "{out}");
+    let screen: Value = serde_json::from_str(&lines(&at.join("run/screens.jsonl"))[0]).unwrap();
+    assert_eq!(run["kept_cost"], screen["answers"][0]["cost"]);
+    assert_eq!(run["doubts"], serde_json::json!([]));
+    // The model knows its columns by name, and the format of files whose names do not tell it.
+    std::fs::write(at.join("new.txt"), "a,b,c,d\n1,2,3,4\n").unwrap();
     std::fs::write(at.join("new.csv"), "a,b,c,d\n1,2,3,4\n").unwrap();
     std::fs::write(at.join("turned.csv"), "d,id,a,c,b\n4,x7,1,3,2\n").unwrap();
     let answer = |file: &str| json(at, &["predict", "run/model.invar", file, "--json"]);
-    assert_eq!(answer("new.csv")["outputs"], answer("turned.csv")["outputs"]);
+    for other in ["turned.csv", "new.txt"] {
+        assert_eq!(answer("new.csv")["outputs"], answer(other)["outputs"], "{other}");
+    }
     let (again, _) = expect(at, &["train", "invar.toml"], 0);
     assert_eq!(again, out);
     assert_eq!(lines(&at.join("run/screens.jsonl")).len(), 1);
     expect(at, &["report", "run"], 0);
+}
+
+#[test]
+fn verdicts_of_a_network_that_has_learned_nothing_are_doubted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let noise = std::cell::RefCell::new(Noise(5));
+    std::fs::write(at.join("a.csv"), rows(200, 3, |_| noise.borrow_mut().next().to_string())).unwrap();
+    project(at, &NUMBERS.replace("epochs = 15", "epochs = 2"));
+    let (out, _) = expect(at, &["train", "invar.toml"], 0);
+    assert!(out.contains("\ndoubtful: with nothing imposed the network has an R² of") && out.contains("Train longer"), "{out}");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    assert_eq!(run["doubts"].as_array().unwrap().len(), 1);
+    // Learned, but there is hardly more to gain over guessing than the tolerance.
+    std::fs::write(at.join("a.csv"), rows(400, 3, |y| if y > 1.5 { "yes" } else { "no" }.into())).unwrap();
+    project(at, &NUMBERS.replace("regression", "classification").replace("starts = 1", "starts = 1\ntolerance = 20"));
+    let (out, _) = expect(at, &["train", "invar.toml", "--out", "other"], 0);
+    assert!(out.contains(" % of the validation examples right, and the most frequent training class 9"), "{out}");
+    assert!(out.contains("within the tolerance of 20 points"), "{out}");
 }
 
 #[test]

@@ -92,6 +92,15 @@ fn reproduction_records_every_screen_once_and_goes_on_where_it_was() {
             assert!(std::fs::metadata(&path).is_ok_and(|file| file.len() > 100), "{}", path.display());
         }
     }
+    // Tables are not emptied because records have other settings.
+    let table = folder.path().join("out/screen-sequences-smoke-extrapolation.txt");
+    let full = std::fs::read_to_string(&table).unwrap();
+    std::fs::write(&records, first.replace("\"learning_rate\":0.", "\"learning_rate\":0.9")).unwrap();
+    let (_, err) = expect(folder.path(), &[&SMOKE[..], &["--tables-only"]].concat(), 0);
+    let words = "out/screen-sequences-smoke-extrapolation.* are left as they are: of them nothing is recorded";
+    assert!(err.contains(words) && err.contains("11 screens still missing"), "{err}");
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), full);
+    std::fs::write(&records, &first).unwrap();
     // A torn last line, left by a run that was killed, is dropped and its screen run again, with the same result.
     let whole: Vec<&str> = first.lines().take(10).collect();
     std::fs::write(&records, whole.join("\n") + "\n" + &first.lines().nth(10).unwrap()[..60]).unwrap();

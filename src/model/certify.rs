@@ -100,6 +100,7 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         _ => Input::Array { shape: shape.sides().to_vec() },
     };
     let examples = Examples::read(args, &input, &Reading::default())?;
+    model.check_shape(shape.sides())?;
     let run = |x: &[f32]| model.run(shape.sides(), x);
     examples.check(run)?;
     let examples = examples.inputs;
@@ -203,12 +204,14 @@ fn render(answer: &Answer, head: &str, steps: bool) -> String {
     if answer.groups.is_empty() {
         return format!("{head}\nthe model keeps no symmetry: nothing to certify (ask about others with --group)");
     }
-    let source =
-        if answer.data.is_empty() { "random examples".to_owned() } else { format!("examples of {}", answer.data.join(", ")) };
+    let source = match &answer.data[..] {
+        [] => output::count(answer.examples, "random example"),
+        files => format!("{} of {}", output::count(answer.examples, "example"), files.join(", ")),
+    };
     let (weights, outputs) = (answer.weight_tolerance, answer.output_tolerance);
     let proofs = answer.groups.iter().any(|found| found.proof.is_some());
     let weights = if proofs { format!("weights count as equal within {weights:.0e} of the largest; ") } else { String::new() };
-    let measure = format!("{weights}outputs count as equal within {outputs:.0e}, on {} {source}", answer.examples);
+    let measure = format!("{weights}outputs count as equal within {outputs:.0e}, on {source}");
     let groups = output::count(answer.groups.len(), "group");
     let count = answer.groups.iter().filter(|found| found.certified).count();
     let (table, verdict) = if proofs {

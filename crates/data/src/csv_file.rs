@@ -10,7 +10,7 @@ use csv::StringRecord;
 use crate::assemble::Raw;
 use crate::element::Column;
 use crate::error::{Error, Result, list, origin, quote};
-use crate::limits::{Budget, open};
+use crate::limits::{Budget, Limits, open};
 use crate::source::{Missing, Source};
 
 /// What people write where a value is missing.
@@ -54,6 +54,14 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let column = source.wants_labels().then_some(Column::Texts(labels));
     let names = columns.inputs.iter().map(|&index| header[index].to_owned()).collect();
     Ok(Raw { shape: vec![columns.inputs.len()], inputs, column, names, ..Raw::default() })
+}
+
+/// The names of the columns.
+pub(crate) fn header(source: &Source) -> Result<Vec<String>> {
+    let (file, _) = open(&source.path, &Budget::new(Limits::of_this_machine()))?;
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file));
+    let header = reader.headers().map_err(|error| wrong(&source.path, error))?;
+    Ok(header.iter().map(ToOwned::to_owned).collect())
 }
 
 /// Which columns are what.

@@ -173,6 +173,11 @@ impl Source {
         assemble(self, raw, &mut budget)
     }
 
+    /// The names of the columns of a CSV file; none of another.
+    pub fn header(&self) -> Result<Option<Vec<String>>> {
+        (self.format()? == Format::Csv).then(|| csv_file::header(self)).transpose()
+    }
+
     /// The format, given or guessed.
     pub fn format(&self) -> Result<Format> {
         match self.format {

@@ -64,6 +64,11 @@ impl Cell {
 }
 
 impl Table {
+    /// Whether nothing in it was measured.
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.ours.is_none())
+    }
+
     fn grid(&self, cell: impl Fn(&Cell) -> String) -> (Vec<String>, Vec<Vec<String>>) {
         let header = self.labels.iter().chain(&self.columns).cloned().collect();
         let row = |row: &Row| row.labels.iter().cloned().chain(row.cells.iter().map(&cell)).collect();

@@ -29,6 +29,8 @@ pub struct Port {
     pub name: String,
     /// Whether it takes whole numbers.
     pub integers: bool,
+    /// Its sides, where the file tells them; those that may be anything are missing.
+    pub shape: Option<Vec<Option<usize>>>,
 }
 
 /// One operator.
@@ -126,26 +128,43 @@ impl Port {
         for field in Fields(bytes) {
             match field? {
                 (1, text) => port.name = text.text()?,
-                (2, kind) => port.integers = matches!(element(kind.bytes()?)?, 6 | 7),
+                (2, kind) => port.read(kind.bytes()?)?,
                 _ => {}
             }
         }
         if port.name.is_empty() { Err("an input or output without a name".into()) } else { Ok(port) }
     }
-}
 
-/// The number of the type of a tensor's entries: the first field of the first field of a type.
-fn element(bytes: &[u8]) -> std::result::Result<i64, String> {
-    for field in Fields(bytes) {
-        if let (1, tensor) = field? {
+    /// Reads a type: of tensors, the type of their entries and their sides.
+    fn read(&mut self, bytes: &[u8]) -> std::result::Result<(), String> {
+        for field in Fields(bytes) {
+            let (1, tensor) = field? else { continue };
             for field in Fields(tensor.bytes()?) {
-                if let (1, number) = field? {
-                    return Ok(number.number()?);
+                match field? {
+                    (1, number) => self.integers = matches!(number.number()?, 6 | 7),
+                    (2, sides) => self.shape = Some(sides_of(sides.bytes()?)?),
+                    _ => {}
                 }
             }
         }
+        Ok(())
     }
-    Ok(0)
+}
+
+/// The sides of a shape; one with a name, or less than 1, may be anything.
+fn sides_of(bytes: &[u8]) -> std::result::Result<Vec<Option<usize>>, String> {
+    let mut sides = Vec::new();
+    for field in Fields(bytes) {
+        let (1, side) = field? else { continue };
+        let mut known = None;
+        for field in Fields(side.bytes()?) {
+            if let (1, number) = field? {
+                known = usize::try_from(number.number()?).ok().filter(|&side| side > 0);
+            }
+        }
+        sides.push(known);
+    }
+    Ok(sides)
 }
 
 impl Node {
@@ -246,7 +265,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let model = Model::decode("m", &file()).unwrap();
-        assert_eq!(model.inputs, [Port { name: "x".into(), integers: false }]);
+        assert_eq!(model.inputs, [Port { name: "x".into(), integers: false, shape: Some(vec![None, Some(2), Some(2)]) }]);
         assert_eq!(model.outputs, ["y"]);
         assert_eq!(model.constants["w"], Constant::Floats(vec![1, 2], vec![1.5, -2.0]));
         let operators: Vec<&str> = model.nodes.iter().map(|node| node.operator.as_str()).collect();

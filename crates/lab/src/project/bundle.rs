@@ -55,7 +55,8 @@ impl Maker<'_> {
             candidates: self.candidates(members)?,
             lattice: Some(Saved::lattice_hash(&self.prepared.problem.lattice)),
             reading: Reading {
-                format: data.format,
+                // Also where the name of the training file told it: other files may have names that do not.
+                format: Some(self.loaded.format),
                 inputs: data.inputs.clone(),
                 columns: Some(self.loaded.train.columns.clone()).filter(|columns| !columns.is_empty()),
                 label: data.label.clone(),

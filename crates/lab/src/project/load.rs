@@ -1,7 +1,7 @@
 //! The data of a project, read and split, and its candidates as groups on them.
 
 use invar_algebra::{Candidate, Group, Kind, Shape, candidates};
-use invar_data::{Labels, Limits, Missing, Source, Table, split};
+use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
 use invar_nn::Reynolds;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ pub(super) const PATCH: usize = 3;
 pub struct Loaded {
     /// What was asked.
     pub project: Project,
+    /// The format of the training data.
+    pub format: Format,
     /// To train on.
     pub train: Table,
     /// Held out of the same environment.
@@ -62,7 +64,8 @@ impl Loaded {
     /// Reads everything. With [`Missing::Keep`] values that are missing come in as NaN, to be counted.
     pub fn load(project: Project, missing: Missing) -> Result<Self> {
         let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
-        let train = read(project.source(&project.data.train))?;
+        let source = project.source(&project.data.train);
+        let (format, train) = (source.format()?, read(source)?);
         let beside = |files| -> Result<Table> {
             let table = read(project.source(files).beside(&train)?)?;
             train.check_alike(&table)?;
@@ -84,7 +87,7 @@ impl Loaded {
         let shape = Shape::new(&train.shape)?;
         let groups = on_shape(&project.symmetries.candidates, &shape)?;
         let architecture = architecture(&project, &shape, &groups)?;
-        Ok(Self { project, train, validation, test, shape, groups, architecture })
+        Ok(Self { project, format, train, validation, test, shape, groups, architecture })
     }
 
     /// The candidates where weights meet them: on patches for convolutions, else on the whole example.

@@ -91,7 +91,7 @@ impl Loaded {
 }
 
 /// How often the most frequent class of one table is right in another; 0 for numbers, where the mean has an R² of 0.
-fn chance(train: &Table, other: &Table) -> f64 {
+pub(super) fn chance(train: &Table, other: &Table) -> f64 {
     let (Labels::Classes { names, values }, Labels::Classes { values: others, .. }) = (&train.labels, &other.labels) else {
         return 0.0;
     };

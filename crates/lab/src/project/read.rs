@@ -11,6 +11,13 @@ use crate::error::{Error, Result};
 /// A project file is written by hand: more than this is something else.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// More epochs than this are a slip of the hand: a fit would take months.
+const MOST_EPOCHS: usize = 1_000_000;
+/// A model holds the networks of all starts that answer together.
+const MOST_STARTS: usize = 99;
+/// What counts are.
+const WHOLE: &str = "expected a whole number, not negative and below 2^63";
+
 /// The sections with their keys; the first of each is required where `true`.
 const SECTIONS: [(&str, bool, &[&str]); 5] = [
     ("data", true, &["train", "validation", "test", "format", "inputs", "label", "shape", "layout", "limit"]),
@@ -55,13 +62,16 @@ impl Project {
 
     fn check_values(&self) -> std::result::Result<(), Wrong> {
         let train = &self.train;
-        let positive = |key, value: Option<usize>| match value {
-            Some(0) => Err(Wrong { section: "train", key, expected: "at least 1".into(), got: "0".into() }),
+        let within = |key, value: Option<usize>, most: usize| match value {
+            Some(value) if !(1..=most).contains(&value) => {
+                let expected = if value == 0 { "at least 1".into() } else { format!("at most {most}") };
+                Err(Wrong { section: "train", key, expected, got: value.to_string() })
+            }
             _ => Ok(()),
         };
-        positive("epochs", train.epochs)?;
-        positive("batch", train.batch)?;
-        positive("starts", train.starts)?;
+        within("epochs", train.epochs, MOST_EPOCHS)?;
+        within("batch", train.batch, usize::MAX)?;
+        within("starts", train.starts, MOST_STARTS)?;
         let number = |section, key, value: f64, fits: bool, expected: &str| {
             let wrong = || Wrong { section, key, expected: expected.into(), got: value.to_string() };
             if fits { Ok(()) } else { Err(wrong()) }
@@ -98,8 +108,10 @@ impl Project {
             Files::One(path) => path.as_os_str().is_empty(),
             Files::Two { inputs, labels } => [inputs, labels].iter().any(|path| path.as_os_str().is_empty()),
         };
-        if empty(&self.data.train) {
-            return wrong("data", "train", "a path", "an empty text".into());
+        let validation = if let Validation::Files(files) = &self.data.validation { Some(files) } else { None };
+        let named = [("train", Some(&self.data.train)), ("validation", validation), ("test", self.data.test.as_ref())];
+        if let Some((key, _)) = named.into_iter().find(|(_, files)| files.is_some_and(empty)) {
+            return wrong("data", key, "a path", "an empty text".into());
         }
         Ok(())
     }
@@ -169,10 +181,13 @@ impl Place<'_> {
         let found = entries
             .flat_map(|(name, section)| section.iter().map(move |(key, value)| (name, key, value)))
             .find(|(_, key, value)| key.span().start <= span.start && span.start < value.span().end.max(key.span().end));
+        // The types of a program say nothing to its users.
         let message = error.message();
+        let count = ["expected u64", "expected usize"].iter().find_map(|kind| message.strip_suffix(kind));
+        let message = count.map_or_else(|| message.to_owned(), |before| format!("{before}{WHOLE}"));
         match found {
             Some((section, key, _)) => self.wrong(Some(span), &format!("[{}] {}: {message}", section.get_ref(), key.get_ref())),
-            None => self.wrong(Some(span), message),
+            None => self.wrong(Some(span), &message),
         }
     }
 }
@@ -237,7 +252,20 @@ mod tests {
             ("[data\n".to_string(), "line 1:"),
             (with("[train]\nepoch = 3\n"), "line 8: unknown key `epoch` in [train] (did you mean `epochs`?); it has learner,"),
             (with("[trian]\n"), "line 7: unknown section [trian] (did you mean `train`?)"),
-            (with("[train]\nepochs = \"many\"\n"), "line 8: [train] epochs: invalid type: string \"many\", expected usize"),
+            (
+                with("[train]\nepochs = \"many\"\n"),
+                "line 8: [train] epochs: invalid type: string \"many\", expected a whole number, not negative and below 2^63",
+            ),
+            (with("[train]\nepochs = 1000001\n"), "line 8: [train] epochs: expected at most 1000000, got 1000001"),
+            (with("[train]\nstarts = 100\n"), "line 8: [train] starts: expected at most 99, got 100"),
+            (
+                with("[train]\nseed = -1\n"),
+                "line 8: [train] seed: invalid value: integer `-1`, expected a whole number, not negative and below 2^63",
+            ),
+            (
+                SMALL.replace("train = \"a.npz\"", "train = \"a\"\nvalidation = \"\""),
+                "line 3: [data] validation: expected a path, got an empty text",
+            ),
             (with("[train]\nepochs = 0\n"), "line 8: [train] epochs: expected at least 1, got 0"),
             (with("[train]\nlearner = \"scren\"\n"), "line 8: [train] learner: unknown variant `scren`"),
             (

@@ -81,6 +81,9 @@ pub struct Run {
     pub scores: Vec<PartScore>,
     /// The same for the most frequent answer.
     pub chance: f64,
+    /// What speaks against trusting the verdicts, in words.
+    #[serde(default)]
+    pub doubts: Vec<String>,
     /// Share of validation examples answered alike before and after a random kept transformation; none when nothing is kept.
     pub consistency: Option<f64>,
     /// Examples with transformed versions.
@@ -95,6 +98,9 @@ pub struct Run {
 pub struct Symmetry {
     /// Its name.
     pub name: String,
+    /// The two columns of a table that it exchanges, by their names; empty for anything else.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// Whether the final model keeps it.
     pub kept: bool,
     /// In words.
@@ -105,6 +111,13 @@ pub struct Symmetry {
     pub violation: Option<f64>,
     /// What the cost was measured against, or why it is not kept.
     pub note: String,
+}
+
+impl Symmetry {
+    /// Its name, with the names of the columns that it exchanges.
+    pub fn shown(&self) -> String {
+        if self.columns.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.columns.join(", ")) }
+    }
 }
 
 /// The group that the kept candidates generate.

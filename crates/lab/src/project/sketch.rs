@@ -1,7 +1,5 @@
 //! A first project file, with what the data tell filled in.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task};
@@ -12,8 +10,6 @@ use crate::error::Result;
 
 /// Labels are often called this.
 const LABELS: [&str; 5] = ["label", "class", "target", "y", "labels"];
-/// The header of a CSV file is looked for in so many bytes.
-const HEADER: u64 = 1 << 20;
 /// Up to so many positions every exchange of two is suggested as a candidate of its own.
 const FEW_POSITIONS: usize = 10;
 
@@ -64,8 +60,10 @@ pub fn sketch(data: Option<Source>) -> Result<Sketch> {
 fn guess(source: Source) -> Result<Guess> {
     let mut source = Source { missing: Missing::Keep, task: Task::Classification, ..source };
     let mut about = Vec::new();
-    if source.format()? == Format::Csv && source.label.is_none() {
-        source.label = label_column(&source.path)?;
+    if source.label.is_none()
+        && let Some(names) = source.header()?
+    {
+        source.label = label_column(names);
         if let Some(label) = &source.label {
             about.push(format!("labels are in the column `{label}`"));
         }
@@ -119,18 +117,9 @@ fn load(source: &mut Source) -> Result<(Goal, Table)> {
 }
 
 /// The column that looks like labels: by its name, else the last.
-fn label_column(path: &Path) -> Result<Option<String>> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => invar_data::Error::Missing { origin: path.display().to_string() }.into(),
-        _ => crate::Error::File { what: "read", path: path.to_path_buf(), source },
-    };
-    let mut header = String::new();
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?.take(HEADER));
-    reader.read_line(&mut header).map_err(failed)?;
-    let header = header.trim_start_matches('\u{feff}');
-    let names: Vec<&str> = header.trim_end().split(',').map(|name| name.trim().trim_matches('"')).collect();
+fn label_column(names: Vec<String>) -> Option<String> {
     let known = LABELS.iter().find_map(|label| names.iter().find(|name| name.eq_ignore_ascii_case(label)));
-    Ok(known.or(names.last()).map(ToString::to_string))
+    known.cloned().or_else(|| names.into_iter().next_back())
 }
 
 /// The shape to ask for, where images have no channels or have them last.
@@ -270,6 +259,13 @@ mod tests {
         std::fs::write(&path, format!("a,value\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
         assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("value"), Goal::Regression));
+        // A comma inside quotes is part of a name.
+        std::fs::write(&path, format!("a,\"value, in metres\"\n{}", rows.concat())).unwrap();
+        let (project, _) = read(folder.path(), Some(&path));
+        assert_eq!(project.data.label.as_deref(), Some("value, in metres"));
+        std::fs::write(&path, b"a,gr\xfc\xdfe\n1,2\n").unwrap();
+        let error = sketch(Some(Source::new(&path, Task::Prediction))).unwrap_err().to_string();
+        assert!(error.ends_with("line 1: expected text in UTF-8, got other bytes in field 2"), "{error}");
     }
 
     #[test]

@@ -11,12 +11,15 @@ use super::file::Learner;
 use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
 use super::judge::{PartScore, answers, consistency, scored};
 use super::load::{Architecture, Loaded};
-use super::prepare::Prepared;
+use super::prepare::{Prepared, chance};
 use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, Normality, ScreenRecord, Verdict};
+use crate::screen::{Answer, Cost, HeadResult, Measure, Normality, ScreenRecord, Verdict};
+
+/// Of what there is to gain over guessing, a share that says that the task is not learned.
+const LITTLE: f64 = 0.2;
 
 /// What a learner decided.
 struct Decided {
@@ -26,6 +29,8 @@ struct Decided {
     fits: Vec<FitLine>,
     curves: Vec<Curve>,
     kept_cost: Option<Cost>,
+    /// The validation score with nothing imposed (screen), or of the best fit (cgreg).
+    unimposed: f64,
     detectable: Option<f64>,
     seconds: f64,
 }
@@ -109,6 +114,7 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
     let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
     let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
         name: member.name.clone(),
+        columns: exchanged(loaded, group),
         kept: member.kept,
         verdict: member.verdict.clone(),
         cost: notes.on_top[group],
@@ -123,6 +129,7 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: records.iter().map(line).collect(),
         curves: sound().map(curve).collect(),
+        unimposed: sound().map(|record| record.validation.accuracy).fold(f64::NEG_INFINITY, f64::max),
         kept_cost: against_best(loaded, store, sound(), chosen, &saved)?,
         detectable: None,
         seconds: records.iter().map(|record| record.seconds).sum(),
@@ -139,6 +146,7 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
     let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
     let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
         name: member.name.clone(),
+        columns: exchanged(loaded, group),
         kept: member.kept,
         verdict: member.verdict.clone(),
         cost: Some(record.evidence[group].cost),
@@ -153,12 +161,24 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: lines(&record, answer),
         curves: vec![Curve { name: curve.into(), chosen: true, points: notes.curve.clone() }],
-        kept_cost: together(&record, answer),
+        unimposed: record.free.first().map_or(f64::NEG_INFINITY, |free| free.validation.accuracy),
+        kept_cost: answer.cost.filter(|_| !answer.kept.is_empty()),
         detectable: Some(record.detectable),
         seconds: record.seconds,
         saved,
         notes,
     })
+}
+
+/// The columns that a candidate exchanges, where examples are rows of a table.
+fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
+    let columns = &loaded.train.columns;
+    match loaded.groups[group].swap() {
+        Some(swap) if loaded.shape.sides().len() == 1 => {
+            [swap.i, swap.j].iter().filter_map(|&i| columns.get(i).cloned()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What the chosen fit costs against the one with the best validation score.
@@ -178,16 +198,6 @@ fn against_best<'a>(
     let table = &loaded.validation;
     let of = |saved: &Saved| -> Result<_> { Ok(scored(table, &answers(&saved.whole()?, &table.inputs, &table.labels)?)) };
     Ok(Some(Cost::between(&of(&reference)?, &of(saved)?)))
-}
-
-/// What a screen measured for everything that is kept together.
-fn together(record: &ScreenRecord, answer: &Answer) -> Option<Cost> {
-    let alone = record.evidence.iter().flat_map(|evidence| &evidence.trials);
-    let tried = alone
-        .chain(&record.joints)
-        .chain(&answer.retests)
-        .filter(|trial| trial.imposed == answer.kept && !answer.kept.is_empty());
-    tried.map(|trial| trial.cost).min_by(|a, b| a.points.total_cmp(&b.points))
 }
 
 /// What a cost is the cost of, and what else decided about a candidate.
@@ -264,10 +274,38 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         curves: decided.curves.clone(),
         scores,
         chance: problem.chance,
+        doubts: blind(loaded, learner, problem.measure, decided.unimposed).into_iter().filter(|_| !kept.is_empty()).collect(),
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,
     })
+}
+
+/// Where a network that may break every symmetry gains no more over guessing than symmetries may cost, one that undoes all that it
+/// has learned is within the tolerance.
+fn blind(loaded: &Loaded, learner: Learner, measure: Measure, score: f64) -> Option<String> {
+    let (guess, tolerance) = (chance(&loaded.train, &loaded.validation), loaded.project.tolerance());
+    let gain = score - guess;
+    if 100.0 * gain > tolerance {
+        return None;
+    }
+    let who = match learner {
+        Learner::Cgreg => "the best of the fits has",
+        Learner::Screen => "with nothing imposed the network has",
+    };
+    let learned = match measure {
+        Measure::Accuracy => {
+            let [score, guess] = [score, guess].map(|share| 100.0 * share);
+            format!("{who} {score:.1} % of the validation examples right, and the most frequent training class {guess:.1} %")
+        }
+        Measure::RSquared { .. } => format!("{who} an R² of {score:.3} on validation examples, and their mean one of 0"),
+    };
+    let advice =
+        if gain < LITTLE * (1.0 - guess) { "Train longer, with other settings or on more data" } else { "Lower the tolerance" };
+    Some(format!(
+        "{learned}: a symmetry that undoes all that was learned would be within the tolerance of {tolerance} points, so that one is \
+         kept says little. {advice}"
+    ))
 }
 
 fn group(groups: &[Group], kept: &GroupSet) -> KeptGroupFacts {

@@ -115,9 +115,11 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
         } else {
             ""
         },
-        run.detectable.map_or(String::new(), |points| format!(
-            "A cost below {points:.1} points cannot be told from none with these examples."
-        )),
+        run.detectable.map_or(String::new(), |points| match run.measure {
+            Measure::Accuracy => format!("A cost below {points:.1} points cannot be told from none with these examples."),
+            Measure::RSquared { .. } =>
+                format!("At best a cost of {points:.2} points could be told from none; intervals say where."),
+        }),
     );
     if let Some(cost) = run.kept_cost {
         let reference = match run.learner {
@@ -148,6 +150,9 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
         };
         let _ = writeln!(content, "<p>What is kept generates {}. {}</p>", escape(&order), escape(&normal));
     }
+    for doubt in &run.doubts {
+        let _ = writeln!(content, "<p><span class=\"badge warn\">doubtful</span> {}.</p>", escape(doubt));
+    }
     section(out, "evidence", "The evidence, symmetry by symmetry", &content);
 }
 
@@ -162,7 +167,7 @@ fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
     let _ = write!(
         out,
         "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",
-        escape(&symmetry.name),
+        escape(&symmetry.shown()),
         escape(&symmetry.verdict),
     );
     if violations {

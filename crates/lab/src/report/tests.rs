@@ -21,6 +21,7 @@ fn run() -> Run {
     let cost = Cost { points: 31.5, interval: [20.0, 43.0], p: 1e-6, discordant: Some([30, 0]) };
     let symmetry = |name: &str, kept: bool| Symmetry {
         name: name.into(),
+        columns: Vec::new(),
         kept,
         verdict: if kept { "kept" } else { "contradicted" }.into(),
         cost: (!kept).then_some(cost),
@@ -82,6 +83,7 @@ fn run() -> Run {
         curves: vec![Curve { name: "lambda 0".into(), chosen: true, points: (1..=30).map(epoch).collect() }],
         scores: vec![score("validation"), score("test")],
         chance: 0.5,
+        doubts: vec!["it has <b>hardly</b> learned".into()],
         consistency: Some(1.0),
         shown: vec![Shown {
             id: HOSTILE.into(),
@@ -114,7 +116,7 @@ fn every_section_is_there_and_strings_are_escaped() {
     assert!(
         page.contains("Extrapolation: test examples of another environment") && page.contains("95 % interval 77.0 % to 96.0 %")
     );
-    assert!(page.contains("not normal in what it generates"));
+    assert!(page.contains("not normal in what it generates") && page.contains("it has &lt;b&gt;hardly&lt;/b&gt; learned."));
     // Nothing is fetched: every address is a picture in the page itself or the name of the SVG format.
     assert!(page.matches("http").count() == page.matches("http://www.w3.org/2000/svg").count());
     // Balanced, so that a browser reads what was meant.

@@ -248,7 +248,8 @@ impl<'a, F: Fitter> Screen<'a, F> {
         let (refits, preferred) = self.simplest(rule, &kept, refits)?;
         let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice, &taken)).collect();
         let by_tolerance = self.thresholds()?;
-        Ok(Decision { rule, kept, verdicts, retests, refits, preferred, by_tolerance })
+        let cost = cost_of(self.reference(), &refits[preferred]);
+        Ok(Decision { rule, kept, verdicts, retests, refits, preferred, cost, by_tolerance })
     }
 
     /// Steps 3 and 4.
@@ -319,10 +320,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
             let refits = self.refits(other, kept, hopeless)?;
             let refits = self.join(other, refits, rule, &reference)?;
-            let cost = match &refits.together {
-                Some(together) => Cost::between(&reference, &together.scores),
-                None => cost(&reference, refits.best()),
-            };
+            let cost = cost_of(&reference, &refits);
             all.push(Refits { cost: Some(cost), ..refits });
         }
         all.insert(judge, judged);
@@ -379,6 +377,14 @@ fn best_of<M>(courses: &[Arc<Course<M>>], among: impl Iterator<Item = usize>) ->
 fn cost<M>(reference: &Scores, fit: &Fitted<M>) -> Cost {
     let cost = Cost::between(reference, &fit.scores);
     if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
+}
+
+/// The same for what answers: several models together, or the best alone.
+fn cost_of<M>(reference: &Scores, refits: &Refits<M>) -> Cost {
+    match &refits.together {
+        Some(together) => Cost::between(reference, &together.scores),
+        None => cost(reference, refits.best()),
+    }
 }
 
 /// What a candidate costs, all told: a trial with others that was accepted speaks for every candidate in it.

@@ -294,8 +294,11 @@ fn starts_that_meet_the_rule_answer_together() {
     let told = |fits: MadeUp, starts: usize| {
         let fitters = [fits];
         let mut screen = Screen::new(&fitters, &RULES[..1], Run { starts, ..run(1) }).unwrap();
-        let refits = screen.decide(RULES[0]).unwrap().refits.remove(0);
+        let mut decision = screen.decide(RULES[0]).unwrap();
+        let refits = decision.refits.remove(0);
         let members = refits.members().iter().map(|model| model.start).collect::<Vec<_>>();
+        let free = screen.free()[0].last.scores.points();
+        assert!((free - decision.cost.points - refits.scores().points()).abs() < 1e-9, "the cost of what answers");
         (refits.together.as_ref().map(|together| together.members.clone()), members, refits.scores().points())
     };
     // The second start does not meet the rule; of the others the worst of an even number is left out.

@@ -77,6 +77,8 @@ pub struct Decision<M> {
     pub refits: Vec<Refits<M>>,
     /// Which fitter is preferred.
     pub preferred: usize,
+    /// What its answers cost against the reference, with everything imposed that is kept.
+    pub cost: Cost,
     /// How the choice depends on the tolerance.
     pub by_tolerance: Vec<Threshold>,
 }

@@ -164,8 +164,8 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 /// The smallest cost in points that a test on so many examples could call significant for the first of the candidates with
-/// these costs (Holm's strictest step). For answers: so many lost and none gained. For R²: so many standard errors, at
-/// the middle one of the candidates' own.
+/// these costs (Holm's strictest step). For answers: so many lost and none gained. For R²: so many standard errors, where each
+/// candidate has its own and the smallest counts: what could be seen at best.
 pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
     let level = alpha / costs.len().max(1) as f64;
     if costs.iter().all(|cost| cost.discordant.is_some()) {
@@ -177,7 +177,7 @@ pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
     let mut errors: Vec<f64> = costs.iter().map(spread).filter(|&error| error > 0.0 && error.is_finite()).collect();
     errors.sort_by(f64::total_cmp);
     // Where none is left, any cost below everything goes unseen.
-    errors.get(errors.len() / 2).map_or(100.0, |error| (normal(1.0 - level) * error).min(100.0))
+    errors.first().map_or(100.0, |error| (normal(1.0 - level) * error).min(100.0))
 }
 
 #[cfg(test)]
@@ -261,6 +261,9 @@ mod tests {
         assert!((detectable(&[share], 1600, 0.05) - 0.1645).abs() < 1e-3);
         let diverged = share.of_everything();
         assert!(detectable(&[diverged, diverged, share], 1600, 0.05) > 0.1645);
+        let wide = Cost { interval: [-1.96, 1.96], ..share };
+        let [alone, among] = [vec![share; 3], vec![wide, share, wide]].map(|costs| detectable(&costs, 1600, 0.05));
+        assert!((alone - among).abs() < 1e-12, "what one candidate can show is not lost among others");
         let single = Cost::of_differences(&[0.3]);
         for none in [diverged, single] {
             assert!((detectable(&[none], 1600, 0.05) - 100.0).abs() < 1e-9);

@@ -170,6 +170,9 @@ pub struct Answer {
     pub heads: Vec<HeadResult>,
     /// The simplest head that is not significantly worse than the one that decided.
     pub preferred: usize,
+    /// What its answers cost against the network with nothing imposed; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// How the choice depends on the tolerance, as far as the fits at hand tell.
     pub by_tolerance: Vec<Threshold>,
 }
@@ -398,6 +401,7 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
         retests: decision.retests.clone(),
         heads: heads.collect::<Result<_>>()?,
         preferred: decision.preferred,
+        cost: Some(decision.cost),
         by_tolerance: decision.by_tolerance.clone(),
     })
 }

@@ -16,7 +16,7 @@ use invar_data::Limits;
 use invar_data::onnx::{Attribute, Constant, Model, Node};
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, dims};
 use array::Array;
 
 /// Operators that are known.
@@ -54,6 +54,21 @@ impl Interpreter {
     /// Whether the input is whole numbers.
     pub fn takes_integers(&self) -> bool {
         self.model.inputs[0].integers
+    }
+
+    /// Refuses examples of a shape that the file says it does not take. The first axis of its input is that of examples.
+    pub fn check_shape(&self, sides: &[usize]) -> Result<()> {
+        let Some(declared) = self.model.inputs[0].shape.as_ref().filter(|shape| !shape.is_empty()) else { return Ok(()) };
+        let fits = |(declared, got): (&Option<usize>, &usize)| declared.is_none_or(|side| side == *got);
+        let same = declared.len() == sides.len() + 1 && declared[1..].iter().zip(sides).all(fits);
+        // Models often begin by flattening: entries may lie in another shape, if they are as many.
+        let flat = declared[1..].iter().copied().product::<Option<usize>>() == Some(sides.iter().product());
+        if same || (flat && declared.len() != sides.len() + 1) {
+            return Ok(());
+        }
+        let shown: Vec<String> = declared.iter().map(|side| side.map_or("?".into(), |side| side.to_string())).collect();
+        let problem = format!("it takes an input of {}, the first side being that of examples", shown.join("x"));
+        Err(Error::model(&self.origin, format!("{problem}, and got examples of {}", dims(sides))))
     }
 
     /// The first output for examples of this shape that lie one after the other.

@@ -25,7 +25,7 @@ fn model(operator: &str, constants: &[Constant], attributes: &[(&str, Attribute)
     Model {
         nodes: vec![node],
         constants: names.into_iter().zip(constants.iter().cloned()).collect(),
-        inputs: vec![Port { name: "x".into(), integers: false }],
+        inputs: vec![Port { name: "x".into(), ..Port::default() }],
         outputs: vec!["y".into()],
     }
 }
@@ -130,7 +130,7 @@ fn what_is_not_known_is_named() {
     let error = Interpreter::new("m.onnx", model("Einsum", &[], &[])).unwrap_err().to_string();
     assert!(error.starts_with("m.onnx: the operator `Einsum` is not known here; known are Abs Add"), "{error}");
     let mut two = model("Relu", &[], &[]);
-    two.inputs.push(Port { name: "z".into(), integers: false });
+    two.inputs.push(Port { name: "z".into(), ..Port::default() });
     assert!(Interpreter::new("m", two).unwrap_err().to_string().contains("expected a model of one input, got 2"));
     let refused = |operator, constants: &[Constant], attributes: &[(&str, Attribute)]| {
         let read = Interpreter::new("m", model(operator, constants, attributes)).unwrap();
@@ -181,4 +181,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn shapes_that_a_file_does_not_take_are_refused() {
+    let takes = |declared: Option<&[Option<usize>]>, sides: &[usize]| {
+        let port = Port { name: "x".into(), shape: declared.map(<[_]>::to_vec), ..Port::default() };
+        let model = Model { inputs: vec![port], outputs: vec!["x".into()], ..Model::default() };
+        Interpreter::new("m", model).unwrap().check_shape(sides).map_err(|error| error.to_string())
+    };
+    // Nothing is declared, sides may be anything, and entries may lie in another shape.
+    assert!(takes(None, &[3]).is_ok() && takes(Some(&[]), &[3]).is_ok());
+    assert!(takes(Some(&[None, Some(3)]), &[3]).is_ok() && takes(Some(&[Some(1), None]), &[3]).is_ok());
+    assert!(takes(Some(&[None, Some(12)]), &[3, 2, 2]).is_ok());
+    let error = takes(Some(&[None, Some(4)]), &[3]).unwrap_err();
+    assert!(error.contains("it takes an input of ?x4") && error.ends_with("got examples of 3"), "{error}");
+    // As many entries in another order of sides are other examples.
+    assert!(takes(Some(&[None, Some(2), Some(3)]), &[3, 2]).is_err());
+    assert!(takes(Some(&[None, None]), &[3, 2]).is_err());
 }

@@ -72,7 +72,8 @@ impl Reading {
     /// As the name of a file tells, else as in training.
     fn format(&self, source: &Source) -> invar_data::Result<Format> {
         source.format().or_else(|error| match (error, self.format) {
-            (invar_data::Error::Request { .. }, Some(format)) => Ok(format),
+            // A file is no folder of images.
+            (invar_data::Error::Request { .. }, Some(format)) if format != Format::Images => Ok(format),
             (error, _) => Err(error),
         })
     }
