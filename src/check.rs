@@ -12,8 +12,8 @@ use crate::output::{self, count, line, order, strong, thousands};
 
 /// Most rows printed for people.
 const SHOWN: usize = 20;
-/// Sets that are not normal, of these.
-const EXAMPLES: usize = 3;
+/// Most sets of candidates shown that are not normal.
+const SETS_SHOWN: usize = 3;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
     let project = Project::read(&args.file)?;
@@ -100,11 +100,11 @@ fn candidates(findings: &Findings) -> String {
             count(findings.sets, "set")
         ));
     }
-    for set in not.iter().take(EXAMPLES) {
+    for set in not.iter().take(SETS_SHOWN) {
         text.push(format!("  not {{{}}}: {}", set.names.join(", "), set.witness));
     }
-    if not.len() > EXAMPLES {
-        text.push(format!("  ... and {} more (all of them with --json)", not.len() - EXAMPLES));
+    if not.len() > SETS_SHOWN {
+        text.push(format!("  ... and {} more (all of them with --json)", not.len() - SETS_SHOWN));
     }
     text.join("\n")
 }

@@ -22,7 +22,7 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
     let (mut file, length) = open(&source.path, budget)?;
     let lines = count_lines(&mut file, &source.path)?;
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file));
+    let mut reader = reader(file);
     let header = reader.headers().map_err(|error| wrong(&source.path, error))?.clone();
     let columns = Columns::new(source, &origin, &header)?;
 
@@ -56,10 +56,15 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     Ok(Raw { shape: vec![columns.inputs.len()], inputs, column, names, ..Raw::default() })
 }
 
+/// Rows of any length, since those of a wrong one are told with their line.
+fn reader(file: File) -> csv::Reader<BufReader<File>> {
+    csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file))
+}
+
 /// The names of the columns.
 pub(crate) fn header(source: &Source) -> Result<Vec<String>> {
     let (file, _) = open(&source.path, &Budget::new(Limits::of_this_machine()))?;
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file));
+    let mut reader = reader(file);
     let header = reader.headers().map_err(|error| wrong(&source.path, error))?;
     Ok(header.iter().map(ToOwned::to_owned).collect())
 }

@@ -274,7 +274,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         curves: decided.curves.clone(),
         scores,
         chance: problem.chance,
-        doubts: blind(loaded, learner, problem.measure, decided.unimposed).into_iter().filter(|_| !kept.is_empty()).collect(),
+        doubts: doubt(loaded, learner, problem.measure, decided.unimposed).into_iter().filter(|_| !kept.is_empty()).collect(),
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,
@@ -283,7 +283,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
 
 /// Where a network that may break every symmetry gains no more over guessing than symmetries may cost, one that undoes all that it
 /// has learned is within the tolerance.
-fn blind(loaded: &Loaded, learner: Learner, measure: Measure, score: f64) -> Option<String> {
+fn doubt(loaded: &Loaded, learner: Learner, measure: Measure, score: f64) -> Option<String> {
     let (guess, tolerance) = (chance(&loaded.train, &loaded.validation), loaded.project.tolerance());
     let gain = score - guess;
     if 100.0 * gain > tolerance {

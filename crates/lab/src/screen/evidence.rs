@@ -174,10 +174,9 @@ pub fn detectable(costs: &[Cost], examples: usize, alpha: f64) -> f64 {
     }
     // A fit that diverged has no spread to tell from, and a single example has any.
     let spread = |cost: &Cost| (cost.interval[1] - cost.interval[0]) / (2.0 * normal(0.975));
-    let mut errors: Vec<f64> = costs.iter().map(spread).filter(|&error| error > 0.0 && error.is_finite()).collect();
-    errors.sort_by(f64::total_cmp);
+    let smallest = costs.iter().map(spread).filter(|&error| error > 0.0 && error.is_finite()).min_by(f64::total_cmp);
     // Where none is left, any cost below everything goes unseen.
-    errors.first().map_or(100.0, |error| (normal(1.0 - level) * error).min(100.0))
+    smallest.map_or(100.0, |error| (normal(1.0 - level) * error).min(100.0))
 }
 
 #[cfg(test)]

@@ -60,10 +60,13 @@ impl Interpreter {
     pub fn check_shape(&self, sides: &[usize]) -> Result<()> {
         let Some(declared) = self.model.inputs[0].shape.as_ref().filter(|shape| !shape.is_empty()) else { return Ok(()) };
         let fits = |(declared, got): (&Option<usize>, &usize)| declared.is_none_or(|side| side == *got);
-        let same = declared.len() == sides.len() + 1 && declared[1..].iter().zip(sides).all(fits);
-        // Models often begin by flattening: entries may lie in another shape, if they are as many.
-        let flat = declared[1..].iter().copied().product::<Option<usize>>() == Some(sides.iter().product());
-        if same || (flat && declared.len() != sides.len() + 1) {
+        let taken = if declared.len() == sides.len() + 1 {
+            declared[1..].iter().zip(sides).all(fits)
+        } else {
+            // Models often begin by flattening: entries may lie in a shape of other axes, if they are as many.
+            declared[1..].iter().copied().product::<Option<usize>>() == Some(sides.iter().product())
+        };
+        if taken {
             return Ok(());
         }
         let shown: Vec<String> = declared.iter().map(|side| side.map_or("?".into(), |side| side.to_string())).collect();
