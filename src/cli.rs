@@ -158,12 +158,13 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Epochs at most [default: 150, for images 6; screen: 300, for images 8, for a fit from fresh weights, and refits of 2 in 15 of
+    /// Epochs at most [default: 150, for images 6; screen: 300, for images 8, for a full fit, and refits of 2 in 15 of
     /// that, for images of half].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 
-    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule].
+    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule, and a quarter of it where a
+    /// hidden head grows from an affine one].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 

@@ -117,7 +117,14 @@ impl CgFeedForwardConfig {
         }
         let cg = layer.init(init)?;
         let hidden = (self.head == Head::Hidden).then(|| init.linear(self.neurons, self.neurons));
-        Ok(CgFeedForward { front, cg, hidden, output: init.linear(self.neurons, self.outputs), dropout: self.dropout })
+        Ok(CgFeedForward {
+            front,
+            cg,
+            hidden,
+            output: init.linear(self.neurons, self.outputs),
+            dropout: self.dropout,
+            grown: false,
+        })
     }
 }
 
@@ -150,6 +157,9 @@ pub struct CgFeedForward {
     pub(crate) output: Linear,
     #[module(skip)]
     dropout: f64,
+    /// Whether the hidden layer began as an affine function.
+    #[module(skip)]
+    pub(crate) grown: bool,
 }
 
 impl CgFeedForward {
@@ -187,6 +197,14 @@ impl Model for CgFeedForward {
             x = pass.dropout(activation::relu(hidden.forward(x)), self.dropout);
         }
         Ok(self.output.forward(x))
+    }
+
+    fn bending(&self) -> Option<Tensor<1>> {
+        self.bends()
+    }
+
+    fn settle(self) -> Self {
+        self.straighten()
     }
 
     fn cg_layers(&self) -> Vec<&CgWeights> {

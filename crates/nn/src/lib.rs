@@ -26,6 +26,7 @@ mod pass;
 
 mod cg_linear;
 mod feed_forward;
+mod grow;
 
 pub mod kernels;
 

@@ -29,6 +29,17 @@ pub trait Model: Module {
         penalty.total(&self.cg_layers())
     }
 
+    /// What to press on so that a network that began as an affine function bends no more than the data ask for; none for others.
+    fn bending(&self) -> Option<Tensor<1>> {
+        None
+    }
+
+    /// The network after a step of training, with what must hold between its weights put right.
+    #[must_use]
+    fn settle(self) -> Self {
+        self
+    }
+
     /// Examples per pass in evaluation: large enough to be fast, small enough for memory.
     fn batch(&self) -> usize {
         1000
@@ -145,6 +156,17 @@ impl Model for Network {
 
     fn cg_layers_mut(&mut self) -> Vec<&mut CgWeights> {
         each!(self, model => model.cg_layers_mut())
+    }
+
+    fn bending(&self) -> Option<Tensor<1>> {
+        each!(self, model => model.bending())
+    }
+
+    fn settle(self) -> Self {
+        match self {
+            Self::Cg(model) => Self::Cg(model.settle()),
+            other => other,
+        }
     }
 
     fn batch(&self) -> usize {

@@ -179,7 +179,7 @@ pub struct TrainSection {
     /// Highest learning rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
-    /// Epochs of every fit (screen: of those from fresh weights).
+    /// Epochs of every fit (screen: of full fits).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<usize>,
     /// Examples per step.

@@ -154,8 +154,8 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         note: note(&record, answer, group),
     };
     let curve = match answer.preferred().together {
-        Some(_) => "the best start, from fresh weights",
-        None => "the model, from fresh weights",
+        Some(_) => "the best start, its full fit and its refit",
+        None => "the model, its full fit and its refit",
     };
     Ok(Decided {
         symmetries: members.enumerate().map(symmetry).collect(),

@@ -188,8 +188,25 @@ impl ScreenTables {
             (Data::Images(one), Data::Images(other)) => one == Images { fold: one.fold, ..other },
             (one, other) => one == other,
         };
-        let wanted = self.configs().into_iter().filter(|config| same(config.data));
-        wanted.filter_map(|config| records.iter().find(|record| record.config == config)).collect()
+        let wanted: Vec<ScreenConfig> = self.configs().into_iter().filter(|config| same(config.data)).collect();
+        let found = |grown: bool| {
+            let with = |config: &ScreenConfig| Settings { grown, ..config.settings };
+            let wanted = wanted.iter().map(|config| ScreenConfig { settings: with(config), ..config.clone() });
+            wanted.filter_map(|config| records.iter().find(|record| record.config == config)).collect::<Vec<_>>()
+        };
+        // What was recorded before heads grew stands until all of a task has been screened again.
+        let (now, before) = (found(self.settings().grown), found(false));
+        if now.len() >= before.len() { now } else { before }
+    }
+
+    /// How these tasks were screened, and which of them before heads grew.
+    pub(super) fn describe_of(self, records: &[ScreenRecord], tasks: &[Data]) -> String {
+        let old = |data: &&Data| self.of(records, **data).iter().any(|record| record.config.settings != self.settings());
+        let old: Vec<String> = tasks.iter().filter(old).map(Data::row).collect();
+        if old.is_empty() {
+            return self.describe();
+        }
+        format!("{} Every hidden head begins with fresh weights in the rows {}.", self.describe(), old.join(", "))
     }
 
     /// Whether a task was screened.
@@ -255,7 +272,7 @@ impl ScreenTables {
             labels: ["task", "truth found", "strict"].map(Into::into).to_vec(),
             columns: columns.map(Into::into).to_vec(),
             rows: self.data().into_iter().map(row).collect(),
-            notes: vec![self.describe(), figures.into(), self.together(records)],
+            notes: vec![self.describe_of(records, &self.data()), figures.into(), self.together(records)],
         }
     }
 
@@ -289,12 +306,12 @@ impl ScreenTables {
             labels: vec!["task".into()],
             columns: ["dearest that holds", "cheapest that does not", "detectable"].map(Into::into).to_vec(),
             rows: self.data().into_iter().map(row).collect(),
-            notes: vec![self.describe(), note.into()],
+            notes: vec![self.describe_of(records, &self.data()), note.into()],
         }
     }
 
-    pub(super) fn describe(self) -> String {
-        let Settings { epochs, refit_epochs, starts, learning_rate, .. } = self.settings();
+    fn describe(self) -> String {
+        let Settings { epochs, refit_epochs, starts, learning_rate, grown, .. } = self.settings();
         let numbers = |count: usize| (seeds(self.repeats()), format!("{count} training and validation examples"));
         let (repeats, examples) = match self.field {
             Field::Sequences => numbers(self.budget.examples().0),
@@ -311,8 +328,13 @@ impl ScreenTables {
             2 => "the better of two starts by validation loss".into(),
             _ => format!("the best of {starts} starts by validation loss, or for numbers their median"),
         };
+        let grown = match (grown, starts) {
+            (false, _) => "",
+            (true, 1) => " (hidden heads: as many more at a quarter of the rate, from the best affine one)",
+            (true, _) => " (hidden heads, all but one start: as many more at a quarter of the rate, from the best affine one)",
+        };
         format!(
-            "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights, {refit_epochs} of \
+            "Budget {}: {repeats}, {examples}{network}; {epochs} epochs of Adam from fresh weights{grown}, {refit_epochs} of \
              a refit, one-cycle learning rate with a peak of {learning_rate}, {best}.",
             self.budget.name()
         )
@@ -388,20 +410,54 @@ mod tests {
         let images = Images { count: Some(60), test_count: Some(20), ..Images::new(ImageTask::Mnist34) };
         let images = Data::Images(Images { invariant: Invariant::RotColorVflip, ..images });
         let backbone = Some(ImageTables::new(Budget::Smoke).backbone());
-        for (data, backbone) in [(sequences, None), (images, backbone)] {
+        // Sequences: two affine fits with their refits, and a hidden one that has grown; images: two free fits and the control of one.
+        for (data, backbone, until) in [(sequences, None, 13), (images, backbone, 8)] {
             let settings = Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() };
             let config = ScreenConfig { settings, backbone, ..ScreenConfig::new(data) };
             let (parts, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let (nothing, first) = run_until(&config, parts.path(), 8);
+            let (nothing, first) = run_until(&config, parts.path(), until);
             assert!(nothing.is_empty() && parts.path().join("screens.fits").is_dir());
             let (mut records, second) = run_until(&config, parts.path(), usize::MAX);
             assert!(!parts.path().join("screens.fits").exists());
             let (mut at_once, all) = run_until(&config, whole.path(), usize::MAX);
             (records[0].seconds, at_once[0].seconds) = (0.0, 0.0);
             assert_eq!(records, at_once);
-            // Two free fits and the control of one: eight epochs that are not trained again.
-            assert_eq!(first + second, all);
+            assert_eq!(first + second, all, "what was finished is not trained again");
         }
+    }
+
+    #[test]
+    fn records_from_before_heads_grew_stand_until_all_of_a_task_is_screened_again() {
+        let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
+        let config = ScreenConfig {
+            settings: Settings { epochs: 1, refit_epochs: 1, starts: 1, ..Settings::default() },
+            ..tables.configs()[0].clone()
+        };
+        let Data::Sequences(sum) = config.data else { panic!("sum comes first") };
+        let sizes = Sizes { examples: 40, test: 10, ..Sizes::default() };
+        let small = Data::Sequences(Sequences { length: 3, sizes, ..sum });
+        let record = ScreenConfig { data: small, ..config }.run(&small.problem(0).unwrap(), 1, &Stop::new(), &|_| ()).unwrap();
+        let of = |seed: u64, grown: bool| {
+            let config =
+                tables.configs().into_iter().find(|config| config.data == Data::Sequences(sum) && config.seed == seed).unwrap();
+            let settings = Settings { grown, ..config.settings };
+            ScreenRecord { config: ScreenConfig { settings, ..config }, ..record.clone() }
+        };
+        let note = |records: &[ScreenRecord]| {
+            tables.tables(records).iter().all(|table| table.notes[0].ends_with("fresh weights in the rows sum."))
+        };
+        let old: Vec<ScreenRecord> = (0..2).map(|seed| of(seed, false)).collect();
+        let counted = |records: &[ScreenRecord]| tables.tables(records)[0].rows[0].labels[1].ends_with("of 2");
+        assert!(note(&old) && counted(&old));
+        let half: Vec<ScreenRecord> = old.iter().cloned().chain([of(0, true)]).collect();
+        assert!(note(&half) && counted(&half));
+        let all: Vec<ScreenRecord> = half.into_iter().chain([of(1, true)]).collect();
+        assert!(!note(&all) && counted(&all));
+        assert_eq!(tables.missing(&all, Only(None)).len(), 53);
+        // A record without the word is one of those.
+        let mut text: serde_json::Value = serde_json::to_value(&old[0]).unwrap();
+        text["config"]["settings"].as_object_mut().unwrap().remove("grown");
+        assert_eq!(serde_json::from_value::<ScreenRecord>(text).unwrap(), old[0]);
     }
 
     #[test]

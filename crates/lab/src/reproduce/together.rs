@@ -149,11 +149,11 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
     let folds = if learner == Learner::Screen && budget == Budget::Standard { whole_folds(recordings) } else { Vec::new() };
     if !folds.is_empty() {
         let screens = ScreenTables { budget: Budget::Fold, field: Field::Images };
-        notes.push(format!("All images: MNIST in one whole fold, as far as it was screened. {}", screens.describe()));
+        notes.push(format!("All images: MNIST in one whole fold, as far as it was screened. {}", describe(screens, recordings)));
     }
     if learner == Learner::Screen {
         for (what, field) in [("images", Field::Images), ("sequences", Field::Sequences)] {
-            notes.push(format!("Screen on {what}. {}", ScreenTables { budget, field }.describe()));
+            notes.push(format!("Screen on {what}. {}", describe(ScreenTables { budget, field }, recordings)));
         }
         notes.push(
             "Screen: on sequences the network of the paper, on images the lifted one; with the simplest head that is not \
@@ -173,6 +173,16 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
         rows: Place::all(budget).into_iter().map(|place| row(budget, place)).chain(folds.into_iter().map(whole)).collect(),
         notes,
     }
+}
+
+/// How the rows of Table 1 were screened.
+fn describe(screens: ScreenTables, recordings: &Recordings) -> String {
+    let places = Place::all(screens.budget).into_iter().filter(|place| match screens.field {
+        Field::Patches => place.field() == Field::Images,
+        field => place.field() == field,
+    });
+    let tasks: Vec<Data> = places.map(|place| place.data(screens.budget)).collect();
+    screens.describe_of(recordings.screens(screens.field), &tasks)
 }
 
 /// Rows that were screened with all images.
@@ -219,9 +229,9 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
         ("The same, affine head", SequenceTables { budget, head: Head::Affine }.describe()),
         ("CG-reg. with patches", ImageTables::new(budget).describe()),
         ("CG-reg. with the lift", LiftTables { budget, head: Head::Hidden }.describe()),
-        ("Screen on sequences", ScreenTables { budget, field: Field::Sequences }.describe()),
-        ("Screen with patches", ScreenTables { budget, field: Field::Patches }.describe()),
-        ("Screen with the lift", ScreenTables { budget, field: Field::Images }.describe()),
+        ("Screen on sequences", describe(ScreenTables { budget, field: Field::Sequences }, recordings)),
+        ("Screen with patches", describe(ScreenTables { budget, field: Field::Patches }, recordings)),
+        ("Screen with the lift", describe(ScreenTables { budget, field: Field::Images }, recordings)),
     ];
     Table {
         name: "extrapolation".into(),

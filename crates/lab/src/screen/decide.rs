@@ -10,6 +10,9 @@
 //!    Starts that are as good as the rule asks answer together. A simpler model is preferred unless it is significantly
 //!    worse.
 //!
+//! A richer type may begin as the best fit of the simpler one ([`Begin::Grown`](super::Begin)) instead of with fresh weights; one
+//! of its starts does not.
+//!
 //! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
 //! compared example by example, so that additional training is not mistaken for a free symmetry.
 
@@ -30,6 +33,8 @@ use crate::error::{Error, Result};
 
 /// Free fits: the better one is the reference, the other confirms rejections.
 const FREE_STARTS: usize = 2;
+/// The start that begins with fresh weights even where models grow from simpler ones; the second free fit is one.
+const UNGROWN: usize = 1;
 /// Starts of joint fits.
 const JOINT_STARTS: [Start; 3] = [Start::Free(0), Start::Free(1), Start::Fresh(0)];
 /// Points beyond the tolerance at which a simpler model is given up after one start.
@@ -130,7 +135,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
 
     fn announce(&self, stage: Stage, full: usize, brief: usize) {
         let candidates = self.fitters[0].candidates();
-        let last = self.rules.len() * self.run.starts * self.fitters.len();
+        let last = self.rules.len() * self.all_starts();
         let (later_full, later_brief) = match stage {
             Stage::Free => (last, candidates + candidates / 2 + 2 + last),
             Stage::Each => (last, candidates / 2 + 2 + last),
@@ -141,9 +146,16 @@ impl<'a, F: Fitter> Screen<'a, F> {
         (self.run.listen)(stage, Outlook { full: full + later_full, brief: brief + later_brief });
     }
 
+    /// Fresh starts of a constraint by all fitters.
+    fn all_starts(&self) -> usize {
+        (0..self.fitters.len()).map(|fitter| self.starts_of(fitter)).sum()
+    }
+
     /// Step 1.
     fn fit_free(&mut self) -> Result<()> {
-        let count = FREE_STARTS + self.fitters.len() - 1;
+        let simpler =
+            (0..self.fitters.len() - 1).map(|fitter| if self.is_grown_from(fitter) { self.starts_of(fitter) } else { 1 });
+        let count = FREE_STARTS + simpler.sum::<usize>();
         self.announce(Stage::Free, count, count);
         let nothing = self.closure(&GroupSet::empty())?;
         let mut free = self.free_fits(&nothing)?;
@@ -231,7 +243,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
             );
         }
         let refits = loop {
-            self.announce(Stage::Refit, self.run.starts * self.fitters.len(), self.run.starts * self.fitters.len());
+            self.announce(Stage::Refit, self.all_starts(), self.all_starts());
             let refits = self.refits(self.judge, &kept, |_| false)?;
             let refits = self.pick(rule, &kept, refits, &on_top);
             let found = self.retest(&kept, &refits)?;

@@ -265,6 +265,54 @@ fn the_simplest_model_wins_unless_it_is_significantly_worse() {
 }
 
 #[test]
+fn richer_models_begin_as_the_best_of_the_simpler_ones() {
+    let lattice = swaps(4);
+    // The simpler model with the smallest loss that is a number; with none, fresh weights.
+    for (lost, from) in [([3.0, 1.0, 2.0], Some(1)), ([100.0, 100.0, 2.0], Some(2)), ([100.0; 3], None)] {
+        let simple = move |model: &Model| lost[model.start];
+        let richer = MadeUp { grows: true, ..MadeUp::new(&lattice, &all_but_first) };
+        let fitters = [MadeUp::new(&lattice, &simple), richer];
+        assert_eq!(decide(&fitters, 0).kept, set(&[3, 4, 5]));
+        for (model, _) in fitters[1].log.lock().unwrap().iter() {
+            // That it has the same constraint is asserted where it is fitted. One start is always fresh.
+            assert_eq!(model.grown, if model.start == 1 { None } else { from }, "{model:?} from {lost:?}");
+        }
+    }
+    // Nothing grows from nothing: the simplest type begins with fresh weights whatever it says.
+    let alone = [MadeUp { grows: true, ..MadeUp::new(&lattice, &all_but_first) }];
+    assert_eq!(decide(&alone, 0).kept, set(&[3, 4, 5]));
+    assert!(alone[0].log.lock().unwrap().iter().all(|(model, _)| model.grown.is_none()));
+}
+
+#[test]
+fn what_richer_models_grow_from_is_not_given_up_after_one_start() {
+    let lattice = swaps(4);
+    // The first start of the simpler model is stuck, whatever is imposed.
+    let stuck = |model: &Model| if model.start == 0 { 40.0 } else { all_but_first(model) };
+    for (grows, preferred, courses) in [(false, 1, 1), (true, 0, 3)] {
+        let richer = MadeUp { grows, ..MadeUp::new(&lattice, &all_but_first) };
+        let decision = decide(&[MadeUp::new(&lattice, &stuck), richer], 0);
+        assert_eq!((decision.preferred, decision.refits[0].courses.len()), (preferred, courses));
+    }
+}
+
+#[test]
+fn what_grows_under_one_rule_does_not_count_for_another() {
+    let lattice = swaps(4);
+    // The richer model has not learned the task; the simpler one decides, and its second start would be the better one.
+    let lost = |_: &Model| 90.0;
+    let second = |model: &Model| all_but_first(model) + [0.2, 0.1][model.start];
+    let fitters = || [MadeUp::new(&lattice, &second), MadeUp { grows: true, ..MadeUp::new(&lattice, &lost) }];
+    let (both, alone) = (fitters(), fitters());
+    let told = |decision: Decision<Model>| (decision.kept, decision.refits[0].courses.len(), decision.refits[0].best);
+    let mut screen = Screen::new(&both, &RULES, Run { starts: 1, ..run(1) }).unwrap();
+    screen.decide(RULES[0]).unwrap();
+    let after = told(screen.decide(RULES[1]).unwrap());
+    let mut screen = Screen::new(&alone, &RULES[1..], Run { starts: 1, ..run(1) }).unwrap();
+    assert_eq!(after, told(screen.decide(RULES[1]).unwrap()));
+}
+
+#[test]
 fn a_model_that_has_not_learned_the_task_does_not_decide() {
     let lattice = swaps(4);
     for (behind, judge) in [(4.0, 1), (6.0, 0)] {

@@ -11,7 +11,7 @@ use super::rule::Rule;
 use super::trial::{Start, Trial, Verdict};
 use crate::queue::Stop;
 
-/// A fit from fresh weights, and its short refit: the course that every model goes through that is compared with another.
+/// A full fit, and its short refit: the course that every model goes through that is compared with another.
 #[derive(Debug)]
 pub struct Course<M> {
     /// What it began with.

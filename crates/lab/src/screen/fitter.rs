@@ -9,7 +9,7 @@ use crate::error::Result;
 /// How long to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// From fresh weights to the end.
+    /// From fresh weights, or those of a simpler model, to the end.
     Full,
     /// A short refit of weights that are nearly there.
     Brief,
@@ -22,6 +22,8 @@ pub enum Begin<'a, M> {
     Fresh(usize),
     /// The weights of a model, projected onto the constraint.
     From(&'a M),
+    /// The function of a simpler model with the same constraint; what is drawn besides is the k-th draw.
+    Grown(&'a M, usize),
 }
 
 // Not derived: a reference can be copied whatever it refers to.
@@ -105,6 +107,11 @@ pub trait Fitter: Sync {
 
     /// Fits once.
     fn fit(&self, request: &Request<'_, Self::Model>) -> Result<Fitted<Self::Model>>;
+
+    /// Whether its models begin as those of the next simpler type ([`Begin::Grown`]) in place of fresh weights.
+    fn grows(&self) -> bool {
+        false
+    }
 
     /// The validation scores of an odd number of models that answer together; none where they cannot.
     fn together(&self, models: &[&Self::Model]) -> Result<Option<Scores>>;

@@ -6,8 +6,8 @@ use burn::tensor::Device;
 use invar_algebra::GroupSet;
 use invar_data::Digest;
 use invar_nn::{
-    Dataset, Ensemble, Epoch, Extras, Head, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets, TrainConfig,
-    evaluate, train,
+    CgFeedForward, Dataset, Ensemble, Epoch, Extras, Head, Init, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig,
+    Targets, TrainConfig, evaluate, train,
 };
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,14 @@ pub struct Networks<'a> {
 
 /// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
 const REFIT_STREAM: u64 = 0xffff;
+/// What is drawn for a grown network is not what its affine beginning was drawn from.
+const GROWN_STREAM: u64 = 0xff00;
+/// The highest learning rate of a grown network, of that of others: it begins near a solution, and larger steps move the bends that
+/// held-out examples do not see.
+const GROWN_RATE: f64 = 0.25;
+/// Weight of what bends in a grown network, by the deviation of the targets, since bends grow with them and losses with their square:
+/// too small to hold back a bend that the data ask for; where they ask for none, Adam makes steps of full size of it.
+const BENDING: f64 = 4e-6;
 
 impl<'a> Networks<'a> {
     /// Networks with a given head for the data of a problem: those asked for, or else equivariant ones where the paper's is not.
@@ -148,7 +156,18 @@ impl<'a> Networks<'a> {
                 let config = FitConfig { seed, ..self.base.clone() };
                 Ok((config.build_with(self.problem, Some(imposed), &Device::flex())?.network, seed))
             }
+            Begin::Grown(simpler, start) => {
+                let seed = self.start_seed(start as u64 ^ GROWN_STREAM);
+                let grown = simpler.network.cg().cloned().and_then(|affine| affine.grow(&mut Init::new(seed, &Device::flex())));
+                let grown = grown.expect("only networks that have room for it are grown");
+                Ok((grown.into(), seed))
+            }
         }
+    }
+
+    /// Of targets that are numbers; classes have none, and losses of about 1.
+    fn deviation(&self) -> f64 {
+        Measure::variance(&self.problem.train).map_or(1.0, f64::sqrt)
     }
 
     /// What a fit is known by. Equal keys have equal results.
@@ -156,6 +175,7 @@ impl<'a> Networks<'a> {
         let begin = match request.begin {
             Begin::Fresh(start) => format!("fresh {start}"),
             Begin::From(model) => format!("from {}", model.key?),
+            Begin::Grown(simpler, start) => format!("grown {start} {}", simpler.key?),
         };
         let watch = match request.watch {
             Some(Watch { control, goal, tolerance }) => {
@@ -196,6 +216,7 @@ impl Fitter for Networks<'_> {
             Effort::Full => self.settings.epochs,
             Effort::Brief => self.settings.refit_epochs,
         };
+        let grown = network.cg().is_some_and(CgFeedForward::is_grown);
         let key = self.key(request);
         let known = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key, network.clone()));
         if let Some((network, About { curve, epochs, ending })) = known {
@@ -203,8 +224,9 @@ impl Fitter for Networks<'_> {
             let scores = self.measure.scores(&network, &self.problem.validation)?;
             return Ok(Fitted { scores, model: Trained { network, curve, key }, epochs, ending });
         }
+        let learning_rate = self.settings.learning_rate * if grown { GROWN_RATE } else { 1.0 };
         let config = TrainConfig {
-            optimizer: Optimizer::Adam { learning_rate: self.settings.learning_rate },
+            optimizer: Optimizer::Adam { learning_rate },
             schedule: Schedule::OneCycle,
             batch: self.settings.batch,
             max_epochs,
@@ -226,7 +248,8 @@ impl Fitter for Networks<'_> {
             }
         };
         let start = network.clone();
-        let extras = Extras { cancel: Some(self.stop.flag()), ..Extras::default() };
+        let bending = if grown { BENDING * self.deviation() } else { 0.0 };
+        let extras = Extras { bending, cancel: Some(self.stop.flag()), ..Extras::default() };
         let outcome = train(network, &self.problem.train, &self.problem.validation, &config, extras, observer);
         (self.epochs)(max_epochs.saturating_sub(passed));
         match outcome {
@@ -242,6 +265,13 @@ impl Fitter for Networks<'_> {
             Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The paper's network for sequences does: its affine head is an affine function of the sums over positions, and a hidden layer
+    /// that grows from it bends no more than the data ask for.
+    fn grows(&self) -> bool {
+        let grows = |network: &CgFeedForward| network.head() == Head::Hidden && network.has_room();
+        self.settings.grown && self.built.network.cg().is_some_and(grows)
     }
 
     fn together(&self, models: &[&Trained]) -> Result<Option<Scores>> {

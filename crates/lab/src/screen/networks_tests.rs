@@ -15,7 +15,8 @@ fn data(task: &str, length: usize, examples: usize) -> Data {
     data
 }
 
-const SETTINGS: Settings = Settings { epochs: 2, refit_epochs: 2, learning_rate: 2e-3, batch: 32, starts: 1, alpha: 0.05 };
+const SETTINGS: Settings =
+    Settings { epochs: 2, refit_epochs: 2, learning_rate: 2e-3, batch: 32, starts: 1, alpha: 0.05, grown: false };
 static STOP: Stop = Stop::new();
 
 fn config(settings: Settings) -> ScreenConfig {
@@ -56,11 +57,35 @@ fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
 }
 
 #[test]
+fn a_hidden_head_grows_from_the_affine_one_and_keeps_what_is_imposed() {
+    let problem = data("sum2", 4, 120).problem(3).unwrap();
+    let config = config(Settings { grown: true, ..SETTINGS });
+    let [affine, hidden] = [Head::Affine, Head::Hidden].map(|head| networks(&problem, &config, head));
+    assert!(hidden.grows() && !affine.grows());
+    let set: GroupSet = [1, 4].into_iter().collect();
+    let simple = fit(&affine, &set, Begin::Fresh(0), Effort::Full);
+    let answers = |network: &Network| evaluate(network, &problem.validation).unwrap().predictions;
+    let (begun, _) = hidden.begin(Begin::Grown(&simple.model, 0), &set).unwrap();
+    let gap = answers(&begun).iter().zip(answers(&simple.model.network)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(gap < 1e-3, "{gap}");
+    let grown = fit(&hidden, &set, Begin::Grown(&simple.model, 0), Effort::Full);
+    let network = cg(&grown.model.network);
+    assert_eq!(network.head(), Head::Hidden);
+    let kept = network.cg.kept(&problem.reynolds, 1e-10).unwrap();
+    assert_eq!(kept.iter().map(|kept| kept.0).collect::<Vec<_>>(), [false, true, false, false, true, false]);
+    let other = fit(&hidden, &set, Begin::Grown(&simple.model, 1), Effort::Full);
+    assert!(other.scores.loss.to_bits() != grown.scores.loss.to_bits(), "what is drawn besides differs");
+    let again = fit(&hidden, &set, Begin::Grown(&simple.model, 0), Effort::Full);
+    assert_eq!(again.scores.loss.to_bits(), grown.scores.loss.to_bits());
+}
+
+#[test]
 fn counting_triangles_takes_the_orbit_network_and_imposes_on_the_whole_of_it() {
     let mut triangles = Data::by_name("triangles").unwrap();
     triangles.set_examples(80);
     let problem = triangles.problem(3).unwrap();
-    let config = ScreenConfig { settings: SETTINGS, seed: 3, ..ScreenConfig::new(triangles) };
+    let config = ScreenConfig { settings: Settings { grown: true, ..SETTINGS }, seed: 3, ..ScreenConfig::new(triangles) };
+    assert!(!networks(&problem, &config, Head::Hidden).grows(), "a ReLU stands behind its CG layer");
     let networks = networks(&problem, &config, Head::Affine);
     let all: GroupSet = (0..problem.groups().len()).collect();
     let free = fit(&networks, &GroupSet::empty(), Begin::Fresh(0), Effort::Full);

@@ -13,7 +13,7 @@ use super::fitter::Ending;
 pub enum Start {
     /// The weights of the reference (0) or of the other free fit (1), projected.
     Free(usize),
-    /// Fresh weights, the k-th draw.
+    /// Fresh weights, the k-th draw; where models grow, what is drawn besides a simpler one.
     Fresh(usize),
     /// The weights of the model that was chosen, projected.
     Chosen,

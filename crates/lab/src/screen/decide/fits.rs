@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use invar_algebra::GroupSet;
 
-use super::{FREE_STARTS, Key, Screen, Tried, best_of, cost};
+use super::{FREE_STARTS, Key, Screen, Tried, UNGROWN, best_of, cost};
 use crate::error::{Error, Result};
 use crate::queue;
 use crate::screen::decision::{Course, Refits, Together};
 use crate::screen::evidence::{Cost, Scores};
-use crate::screen::fitter::{Begin, Effort, Fitted, Fitter, Request, Watch};
+use crate::screen::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
 use crate::screen::rule::Rule;
 use crate::screen::trial::{Start, Trial};
 
@@ -86,14 +86,18 @@ impl<F: Fitter> Screen<'_, F> {
         results.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)
     }
 
-    /// Courses of a constraint from some fresh starts; each is made once.
+    /// Courses of a constraint from some fresh starts; each is made once. Models that grow begin as the best of the simpler ones, all
+    /// but one start: a simpler model can be stuck where fresh weights are not.
     pub(super) fn courses_of(&mut self, fitter: usize, set: &GroupSet, starts: &[usize]) -> Result<Vec<Arc<Course<F::Model>>>> {
         let key = |start: usize| Key { fitter, set: set.clone(), start };
         let missing: Vec<usize> = starts.iter().copied().filter(|&start| !self.courses.contains_key(&key(start))).collect();
+        let simpler = if missing.iter().any(|&start| self.grows(fitter, start)) { self.simpler(fitter, set)? } else { None };
         let model = &self.fitters[fitter];
         let made = self.all(&missing, |&start| {
             let request = |begin, effort| Request { imposed: set, begin, effort, watch: None };
-            let first = Arc::new(model.fit(&request(Begin::Fresh(start), Effort::Full))?);
+            let grown = simpler.as_ref().filter(|_| self.grows(fitter, start));
+            let begin = grown.map_or(Begin::Fresh(start), |simpler| Begin::Grown(&simpler.model, start));
+            let first = Arc::new(model.fit(&request(begin, Effort::Full))?);
             let last = model.fit(&request(Begin::From(&first.model), Effort::Brief))?;
             Ok(Course { start: Start::Fresh(start), first, last })
         })?;
@@ -103,8 +107,33 @@ impl<F: Fitter> Screen<'_, F> {
         Ok(starts.iter().map(|&start| self.courses[&key(start)].clone()).collect())
     }
 
+    /// Whether a start of a fitter begins as a simpler model.
+    fn grows(&self, fitter: usize, start: usize) -> bool {
+        fitter > 0 && self.fitters[fitter].grows() && start != UNGROWN
+    }
+
+    /// Whether models of the next richer type grow from those of a fitter.
+    pub(super) fn is_grown_from(&self, fitter: usize) -> bool {
+        self.fitters.get(fitter + 1).is_some_and(Fitter::grows)
+    }
+
+    /// How many fresh starts of a constraint a fitter makes.
+    pub(super) fn starts_of(&self, fitter: usize) -> usize {
+        if self.is_grown_from(fitter) { self.run.starts.max(FREE_STARTS) } else { self.run.starts }
+    }
+
+    /// What models of a fitter grow from: of the next simpler type, over all starts, the fit with the smallest validation loss. None
+    /// where each has left the numbers.
+    fn simpler(&mut self, fitter: usize, set: &GroupSet) -> Result<Option<Arc<Fitted<F::Model>>>> {
+        let starts: Vec<usize> = (0..self.starts_of(fitter - 1)).collect();
+        let fits = self.courses_of(fitter - 1, set, &starts)?.into_iter().map(|course| course.first.clone());
+        let sound = fits.filter(|fit| fit.ending != Ending::Diverged);
+        Ok(sound.min_by(|a, b| a.scores.loss.total_cmp(&b.scores.loss)))
+    }
+
     /// The refits of a constraint by one fitter, the start picked by validation loss. With `hopeless`, one start that is this
-    /// far gone is enough. Of nothing imposed there may be more starts than asked for, since step 1 has made them.
+    /// far gone is enough, unless a richer type grows from the best of all. Of nothing imposed there may be more starts than asked for,
+    /// since step 1 has made them.
     pub fn refits(
         &mut self,
         fitter: usize,
@@ -112,9 +141,10 @@ impl<F: Fitter> Screen<'_, F> {
         hopeless: impl Fn(&Fitted<F::Model>) -> bool,
     ) -> Result<Refits<F::Model>> {
         let first = self.courses_of(fitter, set, &[0])?;
+        let free = *set == self.closure(&GroupSet::empty())?;
         let known = |&start: &usize| self.courses.contains_key(&Key { fitter, set: set.clone(), start });
-        let made = (0..FREE_STARTS).take_while(known).count();
-        let count = if hopeless(&first[0].last) { 1 } else { made.max(self.run.starts) };
+        let made = if free { (0..FREE_STARTS).take_while(known).count() } else { 0 };
+        let count = if !self.is_grown_from(fitter) && hopeless(&first[0].last) { 1 } else { made.max(self.run.starts) };
         let starts: Vec<usize> = (0..count).collect();
         let courses = self.courses_of(fitter, set, &starts)?;
         let best = best_of(&courses, 0..courses.len()).unwrap_or(0);

@@ -22,6 +22,8 @@ pub(super) struct Model {
     pub(super) start: usize,
     /// What was imposed on the weights it began with.
     pub(super) parent: Option<GroupSet>,
+    /// The start of the simpler model it descends from.
+    pub(super) grown: Option<usize>,
 }
 
 pub(super) type Points = dyn Fn(&Model) -> f64 + Sync;
@@ -31,12 +33,13 @@ pub(super) struct MadeUp<'a> {
     pub(super) lattice: &'a Lattice,
     pub(super) points: &'a Points,
     pub(super) apart: f64,
+    pub(super) grows: bool,
     pub(super) log: Mutex<Vec<(Model, bool)>>,
 }
 
 impl<'a> MadeUp<'a> {
     pub(super) fn new(lattice: &'a Lattice, points: &'a Points) -> Self {
-        Self { lattice, points, apart: 0.0, log: Mutex::default() }
+        Self { lattice, points, apart: 0.0, grows: false, log: Mutex::default() }
     }
 
     pub(super) fn fits(&self) -> usize {
@@ -58,8 +61,12 @@ impl Fitter for MadeUp<'_> {
     fn fit(&self, request: &Request<'_, Model>) -> Result<Fitted<Model>> {
         let imposed = request.imposed.clone();
         let model = match request.begin {
-            Begin::Fresh(start) => Model { imposed, start, parent: None },
-            Begin::From(model) => Model { imposed, start: model.start, parent: Some(model.imposed.clone()) },
+            Begin::Fresh(start) => Model { imposed, start, parent: None, grown: None },
+            Begin::From(model) => Model { imposed, parent: Some(model.imposed.clone()), ..model.clone() },
+            Begin::Grown(simpler, start) => {
+                assert_eq!(simpler.imposed, imposed, "grown from another constraint");
+                Model { imposed, start, parent: None, grown: Some(simpler.start) }
+            }
         };
         let entry = (model.clone(), request.effort == Effort::Full);
         let mut log = self.log.lock().unwrap();
@@ -68,6 +75,10 @@ impl Fitter for MadeUp<'_> {
         let lost = (self.points)(&model);
         let ending = if lost >= 100.0 { Ending::Diverged } else { Ending::Finished };
         Ok(Fitted { scores: scores(lost), model, epochs: 1, ending })
+    }
+
+    fn grows(&self) -> bool {
+        self.grows
     }
 
     /// Together they lose `apart` points more than the mean of them.
