@@ -85,10 +85,12 @@ class Lift(nn.Module):
             layers += [GroupConv(n_in, n_out, i == 0), DirectionNorm(n_out), nn.ReLU(inplace=True)]
             layers += [nn.MaxPool2d(2)] * (i < 2)
         self.layers = nn.Sequential(*layers)
+        self.last = nn.Sequential(DirectionNorm(32), nn.ReLU(inplace=True))
         self.head = nn.Sequential(nn.Linear(32, 128), nn.ReLU(inplace=True), nn.Linear(128, 10))
 
     def forward(self, x):
-        return self.head(self.layers(x).mean((2, 3)).unflatten(1, (32, 8)).mean(2))
+        means = self.last(self.layers(x).mean((2, 3), keepdim=True))
+        return self.head(means.flatten(1).unflatten(1, (32, 8)).mean(2))
 
 
 class Sequences(nn.Module):

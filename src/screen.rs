@@ -53,7 +53,7 @@ fn config(args: &TrainArgs, data: Data) -> ScreenConfig {
     let refit_epochs = (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs);
     let settings = Settings { epochs, refit_epochs, learning_rate: args.rate.unwrap_or(defaults.learning_rate), ..defaults };
     let rule = Rule { tolerance: args.tolerance.unwrap_or(Rule::default().tolerance), strict: args.strict };
-    ScreenConfig { data, settings, rules: vec![rule], backbone: None, seed: args.seed.unwrap_or(0) }
+    ScreenConfig { settings, rules: vec![rule], seed: args.seed.unwrap_or(0), ..ScreenConfig::new(data) }
 }
 
 fn hear(bar: &ProgressBar, progress: Progress) {

@@ -69,7 +69,7 @@ fn read(args: &ReproduceArgs) -> Result<Recordings> {
     Ok(Recordings {
         sequences: [sequences(Head::Hidden)?, sequences(Head::Affine)?].concat(),
         images: [images(Head::Hidden)?, images(Head::Affine)?, known(args, &ImageTables::new(Budget::Fold).name())?].concat(),
-        lift: known(args, &LiftTables { budget, head: Head::Hidden }.name())?,
+        lift: known(args, &LiftTables::new(budget, Head::Hidden).name())?,
         screened_sequences: screens(Field::Sequences)?,
         screened_images: [screens(Field::Images)?, known(args, &whole.name())?].concat(),
         screened_patches: screens(Field::Patches)?,
@@ -80,7 +80,7 @@ fn read(args: &ReproduceArgs) -> Result<Recordings> {
 fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str> {
     let budget = args.budget;
     let sequences = |head| reproduce::missing(&SequenceTables { budget, head }, &recordings.sequences);
-    let lift = |head| reproduce::missing(&LiftTables { budget, head }, &recordings.lift);
+    let lift = |head| reproduce::missing(&LiftTables::new(budget, head), &recordings.lift);
     let images = |head| reproduce::missing(&ImageTables { head, ..ImageTables::new(budget) }, &recordings.images);
     let screens = |field, records| ScreenTables { budget, field }.missing(records, Only(None)).len();
     let parts = [

@@ -30,7 +30,11 @@ pub enum Backbone {
         pool: Pool,
     },
     /// For images: group convolutions that keep the arrangement of parts, with a CG head that decides for the whole network.
-    Lift,
+    Lift {
+        /// Whether there is a norm between them ([`LiftConfig::normed`]); absent in older records, where there was none.
+        #[serde(default)]
+        normed: bool,
+    },
     /// For short sequences and small arrays: a dense network that sees the input from every side, with a CG head.
     Orbit,
 }
@@ -39,10 +43,15 @@ impl Backbone {
     /// What makes a whole network invariant to any of the candidates, for data on which the paper's network cannot.
     pub fn equivariant(data: &Data) -> Option<Self> {
         match data {
-            Data::Images(_) => Some(Self::Lift),
+            Data::Images(_) => Some(Self::lift()),
             Data::Graphs(graphs) if graphs.task.needs_lift() => Some(Self::Orbit),
             Data::Graphs(_) | Data::Sequences(_) | Data::Files(_) => None,
         }
+    }
+
+    /// The lifted network as it is today.
+    pub fn lift() -> Self {
+        Self::Lift { normed: true }
     }
 
     /// A plain network with about as many weights as the lifted one.
@@ -143,11 +152,11 @@ impl FitConfig {
                 let lattices = config.lattices(&groups)?;
                 (config.init(Some(&lattices), init)?.into(), lattices)
             }
-            Backbone::Lift => {
+            Backbone::Lift { normed } => {
                 if !matches!(self.method, Method::Cgreg | Method::Oracle) {
                     return Err(self.unfit("cgreg or oracle, which have a lifted network"));
                 }
-                let mut config = LiftConfig { channels, imposed, ..LiftConfig::new(outputs) };
+                let mut config = LiftConfig { channels, normed, imposed, ..LiftConfig::new(outputs) };
                 config.head.head = self.head;
                 let lattices = config.lattices(&groups)?;
                 (config.init(&lattices, init)?.into(), lattices)

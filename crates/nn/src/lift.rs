@@ -29,6 +29,7 @@ pub(crate) const POOLED: usize = 2;
 /// | `channels` | 3 | of an image | >= 1 |
 /// | `outputs` | | classes | >= 1 |
 /// | `widths` | 8, 16, 16, 32 | channels of each convolution, in eight directions each | >= 1, at least one |
+/// | `normed` | yes | whether the means over space are normalised, with a ReLU behind, before they reach the head | |
 /// | `head` | see [`CgHeadConfig`] | | |
 /// | `imposed` | none | candidates the whole network must be invariant to | |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,10 @@ pub struct LiftConfig {
     pub outputs: usize,
     /// Channels of each convolution.
     pub widths: Vec<usize>,
+    /// Whether the means over space are normalised before they reach the head. They differ little from image to image, and those that
+    /// are also means over directions, which is all that an invariant head sees, even less: without it such a network learns slowly.
+    #[serde(default)]
+    pub normed: bool,
     /// CG layer and what follows it.
     pub head: CgHeadConfig,
     /// Candidates that are imposed; nothing: the penalty decides.
@@ -49,7 +54,7 @@ pub struct LiftConfig {
 impl LiftConfig {
     /// Default sizes for colour images.
     pub fn new(outputs: usize) -> Self {
-        Self { channels: 3, outputs, widths: vec![8, 16, 16, 32], head: CgHeadConfig::default(), imposed: None }
+        Self { channels: 3, outputs, widths: vec![8, 16, 16, 32], normed: true, head: CgHeadConfig::default(), imposed: None }
     }
 
     /// The two lattices: on the channels of the first layer's filters, and on the eight directions that reach the head. Each
@@ -95,17 +100,20 @@ impl LiftConfig {
             norms.push(BatchNorm::new(outputs, init)?.shared_by(SYMMETRIES));
             inputs = outputs;
         }
+        let last = if self.normed { Some(BatchNorm::new(inputs, init)?.shared_by(SYMMETRIES)) } else { None };
         let head = self.head.init(directions, self.imposed.as_ref(), inputs, self.outputs, init)?;
-        Ok(Lift { entry, convs, norms, head, channels: self.channels })
+        Ok(Lift { entry, convs, norms, last, head, channels: self.channels })
     }
 }
 
-/// Lifting convolution, group convolutions, mean over space, CG head. See [`LiftConfig`].
+/// Lifting convolution, group convolutions, mean over space, norm, CG head. See [`LiftConfig`].
 #[derive(Module, Debug)]
 pub struct Lift {
     pub(crate) entry: LiftConv2d,
     pub(crate) convs: Vec<GroupConv2d>,
     pub(crate) norms: Vec<BatchNorm>,
+    /// The norm behind the mean over space.
+    pub(crate) last: Option<BatchNorm>,
     /// The CG layer on the eight directions and what follows it.
     pub head: CgHead,
     #[module(skip)]
@@ -124,8 +132,11 @@ impl Lift {
                 x = conv.forward(x);
             }
         }
-        let x = kernels::mean_pool(x);
+        let mut x = kernels::mean_pool(x);
         let [batch, channels] = x.dims();
+        if let Some(norm) = &self.last {
+            x = norm.forward(x.reshape([batch, 1, 1, channels]), None, pass).reshape([batch, channels]);
+        }
         x.reshape([batch, channels / SYMMETRIES, SYMMETRIES]).swap_dims(1, 2)
     }
 }
@@ -156,8 +167,9 @@ impl Model for Lift {
     fn describe(&self) -> String {
         let widths: Vec<String> = self.norms.iter().map(|norm| norm.gamma.dims()[0].to_string()).collect();
         format!(
-            "p4m lift: {SIDE}x{SIDE} group convolutions {} x {SYMMETRIES} directions, mean pooling, {}",
+            "p4m lift: {SIDE}x{SIDE} group convolutions {} x {SYMMETRIES} directions, mean pooling, {}{}",
             widths.join("-"),
+            if self.last.is_some() { "norm ReLU, " } else { "" },
             self.head.describe()
         )
     }

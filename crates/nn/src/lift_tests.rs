@@ -67,10 +67,12 @@ fn the_whole_network_is_invariant_to_what_is_imposed_and_to_nothing_else() {
 
 #[test]
 fn odd_sides_are_exact_too() {
-    let config = LiftConfig { widths: vec![2, 3, 4], imposed: Some(GroupSet::full(3)), ..LiftConfig::new(3) };
-    let (model, _) = warmed(&config, 1);
-    for side in [5, 7, 9] {
-        assert!(changes(&model, side, 3).into_iter().all(|c| c < 1e-4), "{side}");
+    for normed in [true, false] {
+        let config = LiftConfig { widths: vec![2, 3, 4], normed, imposed: Some(GroupSet::full(3)), ..LiftConfig::new(3) };
+        let (model, _) = warmed(&config, 1);
+        for side in [5, 7, 9] {
+            assert!(changes(&model, side, 3).into_iter().all(|c| c < 1e-4), "{side}");
+        }
     }
 }
 
@@ -107,7 +109,7 @@ fn each_candidate_lives_on_one_lattice_and_the_penalty_is_their_sum() {
         let total: f32 = model.penalty(&penalty).unwrap().unwrap().into_scalar();
         assert!((total - parts).abs() < 1e-5 && total > 0.0);
     }
-    assert!(model.describe().contains("8-16-16-32 x 8 directions"), "{}", model.describe());
+    assert!(model.describe().contains("8-16-16-32 x 8 directions, mean pooling, norm ReLU, CG"), "{}", model.describe());
 }
 
 /// Small images of an L, standing (class 0) or mirrored (class 1).

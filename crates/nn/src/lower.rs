@@ -194,12 +194,12 @@ fn lift(model: &Lift, input: &Input) -> Result<Vec<Op>> {
             ops.push(conv(layer.expanded())?);
         }
     }
+    ops.push(Op::PoolSpace { pooling: Pooling::Mean });
+    if let Some(norm) = &model.last {
+        ops.extend([batch_norm(norm, SYMMETRIES)?, relu()]);
+    }
     let features = model.head.cg.features();
-    ops.extend([
-        Op::PoolSpace { pooling: Pooling::Mean },
-        Op::Reshape { shape: vec![features, SYMMETRIES] },
-        Op::Transpose { order: vec![1, 0] },
-    ]);
+    ops.extend([Op::Reshape { shape: vec![features, SYMMETRIES] }, Op::Transpose { order: vec![1, 0] }]);
     ops.extend(head(&model.head)?);
     Ok(ops)
 }

@@ -167,11 +167,11 @@ fn lifted_networks() {
     let mut init = Init::new(3, &device());
     let patch = ImageGroups::new(&groups("3x3x3", &["rot90(1,2)", "flip(1)", "permute(0)"])).unwrap();
     for (imposed, keeps) in [(None, [false; 3]), (Some([0, 2].into_iter().collect()), [true, false, true])] {
-        for head in [Head::Affine, Head::Hidden] {
-            let mut config = LiftConfig { widths: vec![2, 3, 2], imposed: imposed.clone(), ..LiftConfig::new(2) };
-            (config.head.neurons, config.head.head) = (6, head);
+        for (head, normed) in [(Head::Affine, true), (Head::Hidden, true), (Head::Affine, false)] {
+            let mut config = LiftConfig { widths: vec![2, 3, 4], normed, imposed: imposed.clone(), ..LiftConfig::new(2) };
+            (config.head.neurons, config.head.head) = (16, head);
             let mut model = config.init(&config.lattices(&patch).unwrap(), &mut init).unwrap();
-            model.norms.iter_mut().for_each(|norm| shaken(norm, &mut init));
+            model.norms.iter_mut().chain(&mut model.last).for_each(|norm| shaken(norm, &mut init));
             let network = Network::from(model);
             for side in [6, 7] {
                 let program = agrees(&network, &Input::Images { channels: 3, height: side, width: side });

@@ -67,7 +67,7 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
     let images = architecture.takes_images();
     let (epochs, rate) = if images { (20, 5e-3) } else { (150, 2e-3) };
     let (backbone, head) = match architecture {
-        Architecture::Lift => (Some(Backbone::Lift), Head::Affine),
+        Architecture::Lift => (Some(Backbone::lift()), Head::Affine),
         Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
         Architecture::Feedforward => (None, Head::Hidden),
     };
@@ -105,7 +105,8 @@ pub(super) fn screen(project: &Project, architecture: Architecture, data: Data) 
         ..defaults
     };
     let rule = Rule { tolerance: project.tolerance(), strict: false };
-    ScreenConfig { data, settings, rules: vec![rule], backbone: None, seed: train.seed }
+    let backbone = architecture.takes_images().then(Backbone::lift);
+    ScreenConfig { data, settings, rules: vec![rule], backbone, seed: train.seed }
 }
 
 /// The folder of a run: records, and a model file per fit.

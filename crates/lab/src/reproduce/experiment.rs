@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_penalty_is_chosen_once_every_strength_has_been_tried() {
-        let tables = LiftTables { budget: Budget::Standard, head: Head::Affine };
+        let tables = LiftTables::new(Budget::Standard, Head::Affine);
         let data = tables.cells()[0].data;
         let fits = first_fits(&tables).into_iter().filter(|fit| fit.data == data && fit.method == Method::Cgreg);
         let records: Vec<Record> = fits.map(|fit| diverged(&fit, 0.0)).collect();

@@ -209,7 +209,7 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
                 let tables = ImageTables { head, ..ImageTables::new(budget) };
                 shares(&tables.chosen(&recordings.images, task, invariant, Method::Cgreg))
             };
-            let lift = |head| shares(&LiftTables { budget, head }.chosen(&recordings.lift, task, invariant, Method::Cgreg));
+            let lift = |head| shares(&LiftTables::new(budget, head).chosen(&recordings.lift, task, invariant, Method::Cgreg));
             let both = |field| [Head::Affine, Head::Hidden].map(|head| screened(place, field, head));
             let patches = [[patch(Head::Affine), patch(Head::Hidden)], both(Field::Patches)].concat();
             let lifted = [[lift(Head::Affine), lift(Head::Hidden)], both(Field::Images)].concat();
@@ -228,7 +228,7 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
         ("CG-reg. on sequences", SequenceTables { budget, head: Head::Hidden }.describe()),
         ("The same, affine head", SequenceTables { budget, head: Head::Affine }.describe()),
         ("CG-reg. with patches", ImageTables::new(budget).describe()),
-        ("CG-reg. with the lift", LiftTables { budget, head: Head::Hidden }.describe()),
+        ("CG-reg. with the lift", LiftTables::new(budget, Head::Hidden).describe(&recordings.lift)),
         ("Screen on sequences", describe(ScreenTables { budget, field: Field::Sequences }, recordings)),
         ("Screen with patches", describe(ScreenTables { budget, field: Field::Patches }, recordings)),
         ("Screen with the lift", describe(ScreenTables { budget, field: Field::Images }, recordings)),

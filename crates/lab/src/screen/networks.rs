@@ -127,9 +127,9 @@ impl<'a> Networks<'a> {
     ) -> Result<Self> {
         // The user's own images, too.
         let images = matches!(problem.train.inputs(), Inputs::Images { .. });
-        let own = if images { Some(Backbone::Lift) } else { Backbone::equivariant(&config.data) };
+        let own = if images { Some(Backbone::lift()) } else { Backbone::equivariant(&config.data) };
         let backbone = config.backbone.or(own);
-        if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift)) {
+        if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift { .. })) {
             let (expected, got) = ("left out, or `orbit`: these data are no images".into(), "one for images".into());
             return Err(Error::Setting { name: "backbone", expected, got });
         }

@@ -80,7 +80,8 @@ pub struct ScreenConfig {
     pub settings: Settings,
     /// What may be kept; each rule gets its own answer from the same fits.
     pub rules: Vec<Rule>,
-    /// Which network, where it is not the one whose whole answer is invariant to what is imposed.
+    /// Which network; none for the one whose whole answer is invariant to what is imposed. In older records of images that is the
+    /// lifted one without a norm before its head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backbone: Option<Backbone>,
     /// Seed of everything random.
@@ -281,7 +282,8 @@ const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
 impl ScreenConfig {
     /// The default screen of a task.
     pub fn new(data: Data) -> Self {
-        Self { data, settings: Settings::default(), rules: vec![Rule::default()], backbone: None, seed: 0 }
+        let backbone = matches!(data, Data::Images(_)).then(Backbone::lift);
+        Self { data, settings: Settings::default(), rules: vec![Rule::default()], backbone, seed: 0 }
     }
 
     fn check(&self) -> Result<()> {
@@ -372,11 +374,12 @@ impl ScreenConfig {
         screen.join(hidden, refits, self.rules.first().copied().unwrap_or_default(), &best)
     }
 
-    /// The plain network, trained as long as the others: of the same backbone where one was asked for.
+    /// The plain network, trained as long as the others: the paper's in the same size where that was asked for.
     fn plain(&self, problem: &Problem, stop: &Stop, epochs: &(dyn Fn(usize) + Sync)) -> Result<Option<Comparison>> {
         let base = FitConfig::new(self.data, Method::Plain).with_schedule(Schedule::OneCycle, self.settings.epochs);
         let small = || matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small);
-        let base = FitConfig { backbone: self.backbone.or_else(small), ..base };
+        let patch = self.backbone.filter(|backbone| matches!(backbone, Backbone::Patch { .. }));
+        let base = FitConfig { backbone: patch.or_else(small), ..base };
         let Settings { learning_rate, batch, .. } = self.settings;
         let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
         let record = match config.run_unless(problem, stop, |_| epochs(1)) {
