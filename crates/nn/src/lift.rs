@@ -100,9 +100,9 @@ impl LiftConfig {
             norms.push(BatchNorm::new(outputs, init)?.shared_by(SYMMETRIES));
             inputs = outputs;
         }
-        let last = if self.normed { Some(BatchNorm::new(inputs, init)?.shared_by(SYMMETRIES)) } else { None };
+        let pooled_norm = if self.normed { Some(BatchNorm::new(inputs, init)?.shared_by(SYMMETRIES)) } else { None };
         let head = self.head.init(directions, self.imposed.as_ref(), inputs, self.outputs, init)?;
-        Ok(Lift { entry, convs, norms, last, head, channels: self.channels })
+        Ok(Lift { entry, convs, norms, pooled_norm, head, channels: self.channels })
     }
 }
 
@@ -113,7 +113,7 @@ pub struct Lift {
     pub(crate) convs: Vec<GroupConv2d>,
     pub(crate) norms: Vec<BatchNorm>,
     /// The norm behind the mean over space.
-    pub(crate) last: Option<BatchNorm>,
+    pub(crate) pooled_norm: Option<BatchNorm>,
     /// The CG layer on the eight directions and what follows it.
     pub head: CgHead,
     #[module(skip)]
@@ -134,7 +134,7 @@ impl Lift {
         }
         let mut x = kernels::mean_pool(x);
         let [batch, channels] = x.dims();
-        if let Some(norm) = &self.last {
+        if let Some(norm) = &self.pooled_norm {
             x = norm.forward(x.reshape([batch, 1, 1, channels]), None, pass).reshape([batch, channels]);
         }
         x.reshape([batch, channels / SYMMETRIES, SYMMETRIES]).swap_dims(1, 2)
@@ -169,7 +169,7 @@ impl Model for Lift {
         format!(
             "p4m lift: {SIDE}x{SIDE} group convolutions {} x {SYMMETRIES} directions, mean pooling, {}{}",
             widths.join("-"),
-            if self.last.is_some() { "norm ReLU, " } else { "" },
+            if self.pooled_norm.is_some() { "norm ReLU, " } else { "" },
             self.head.describe()
         )
     }

@@ -195,7 +195,7 @@ fn lift(model: &Lift, input: &Input) -> Result<Vec<Op>> {
         }
     }
     ops.push(Op::PoolSpace { pooling: Pooling::Mean });
-    if let Some(norm) = &model.last {
+    if let Some(norm) = &model.pooled_norm {
         ops.extend([batch_norm(norm, SYMMETRIES)?, relu()]);
     }
     let features = model.head.cg.features();

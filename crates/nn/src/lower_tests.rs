@@ -171,7 +171,7 @@ fn lifted_networks() {
             let mut config = LiftConfig { widths: vec![2, 3, 4], normed, imposed: imposed.clone(), ..LiftConfig::new(2) };
             (config.head.neurons, config.head.head) = (16, head);
             let mut model = config.init(&config.lattices(&patch).unwrap(), &mut init).unwrap();
-            model.norms.iter_mut().chain(&mut model.last).for_each(|norm| shaken(norm, &mut init));
+            model.norms.iter_mut().chain(&mut model.pooled_norm).for_each(|norm| shaken(norm, &mut init));
             let network = Network::from(model);
             for side in [6, 7] {
                 let program = agrees(&network, &Input::Images { channels: 3, height: side, width: side });

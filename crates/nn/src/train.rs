@@ -145,13 +145,13 @@ pub fn train<M: Model>(
     let mut curve = Vec::new();
     let mut order: Vec<usize> = (0..training.len()).collect();
     let mut shuffling = rng(config.seed, SHUFFLE);
-    let per_epoch = training.len().div_ceil(config.batch);
+    let per_epoch = batches(&order, config.batch).count();
     let mut end = End::MaxEpochs;
 
     for epoch in 1..=config.max_epochs {
         order.shuffle(&mut shuffling);
         let mut total = 0.0;
-        for (step, rows) in order.chunks(config.batch).enumerate() {
+        for (step, rows) in batches(&order, config.batch).enumerate() {
             if extras.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(Error::Cancelled);
             }
@@ -187,6 +187,16 @@ pub fn train<M: Model>(
     }
     let (best_epoch, best_score) = stopping.best();
     Ok(Fit { model: best, best_epoch, best_score, end, curve })
+}
+
+/// The batches of an epoch. A remainder of less than half a batch joins the batch before it: a few examples are poor statistics for the
+/// norms of a network, and a step that counts as much as others.
+fn batches(order: &[usize], batch: usize) -> impl Iterator<Item = &[usize]> {
+    let rest = order.len() % batch;
+    let joined = if 2 * rest < batch { rest } else { 0 };
+    let last = if joined > 0 && order.len() > batch { batch + joined } else { 0 };
+    let (even, last) = order.split_at(order.len() - last);
+    even.chunks(batch).chain((!last.is_empty()).then_some(last))
 }
 
 /// The line of the learning curve for a model on the plain device.

@@ -199,3 +199,14 @@ fn data_that_does_not_fit_the_network_is_refused() {
     assert!(train(model(1), &strange, &sums(8, 2), &config(1), Extras::default(), go).is_err());
     assert!(train(model(1), &classes, &classes, &config(1), Extras::default(), go).is_err());
 }
+
+#[test]
+fn a_few_examples_that_are_left_join_the_batch_before_them() {
+    for (examples, sizes) in [(8, &[4, 4][..]), (9, &[4, 5]), (10, &[4, 4, 2]), (11, &[4, 4, 3]), (5, &[5]), (4, &[4]), (1, &[1])]
+    {
+        let order: Vec<usize> = (0..examples).collect();
+        assert_eq!(batches(&order, 4).map(<[usize]>::len).collect::<Vec<_>>(), sizes);
+        assert_eq!(batches(&order, 4).flatten().copied().collect::<Vec<_>>(), order);
+    }
+    assert_eq!(batches(&[7, 8], 1).count(), 2);
+}

@@ -8,9 +8,9 @@ use crate::screen::{ScreenRecord, Settings, Verdict};
 use crate::stats::proportion;
 use crate::table::{Cell, Row, Table};
 
-/// Fits are short: what counts is their number. Hidden heads begin with fresh weights, as they did when all was recorded.
+/// Fits are short: what counts is their number.
 pub(super) const SETTINGS: Settings =
-    Settings { epochs: 60, refit_epochs: 10, learning_rate: 2e-3, batch: 128, starts: 1, alpha: 0.05, grown: false };
+    Settings { epochs: 60, refit_epochs: 10, learning_rate: 2e-3, batch: 128, starts: 1, alpha: 0.05, grown: true };
 
 /// Training and validation examples, test examples.
 pub(super) fn examples(budget: Budget) -> (usize, usize) {

@@ -209,10 +209,8 @@ impl ScreenTables {
         if old.is_empty() {
             return self.describe();
         }
-        let how = match self.field {
-            Field::Sequences | Field::Errors => "Every hidden head begins with fresh weights",
-            Field::Images | Field::Patches => "There is no norm before the head",
-        };
+        let images = self.field == Field::Images;
+        let how = if images { "There is no norm before the head" } else { "Every hidden head begins with fresh weights" };
         format!("{} {how} in the rows {}.", self.describe(), old.join("; "))
     }
 

@@ -44,11 +44,10 @@ fn a_screen_that_is_cut_short_goes_on_from_its_fits() {
     // Batch norm has statistics besides weights.
     let images = Images { count: Some(60), test_count: Some(20), ..Images::new(ImageTask::Mnist34) };
     let images = Data::Images(Images { invariant: Invariant::RotColorVflip, ..images });
-    let backbone = Some(ImageTables::new(Budget::Smoke).backbone());
     // Sequences: two affine fits with their refits, and a hidden one that has grown; images: two free fits and the control of one.
-    for (data, backbone, until) in [(sequences, None, 13), (images, backbone, 8)] {
+    for (data, until) in [(sequences, 13), (images, 8)] {
         let settings = Settings { epochs: 3, refit_epochs: 2, starts: 1, ..Settings::default() };
-        let config = ScreenConfig { settings, backbone, ..ScreenConfig::new(data) };
+        let config = ScreenConfig { settings, ..ScreenConfig::new(data) };
         let (parts, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (nothing, first) = run_until(&config, parts.path(), until);
         assert!(nothing.is_empty() && parts.path().join("screens.fits").is_dir());

@@ -229,6 +229,7 @@ pub fn ablation(budget: Budget, recordings: &Recordings) -> Table {
         ("The same, affine head", SequenceTables { budget, head: Head::Affine }.describe()),
         ("CG-reg. with patches", ImageTables::new(budget).describe()),
         ("CG-reg. with the lift", LiftTables::new(budget, Head::Hidden).describe(&recordings.lift)),
+        ("The same, affine head", LiftTables::new(budget, Head::Affine).describe(&recordings.lift)),
         ("Screen on sequences", describe(ScreenTables { budget, field: Field::Sequences }, recordings)),
         ("Screen with patches", describe(ScreenTables { budget, field: Field::Patches }, recordings)),
         ("Screen with the lift", describe(ScreenTables { budget, field: Field::Images }, recordings)),

@@ -276,7 +276,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         Ok(choice?.expect("every joint cost is found by a fit"))
     }
 
-    /// The cost of a constraint: from either free fit, and if everything hangs on it from fresh weights before it is refused. What
+    /// The cost of a constraint: from either free fit, and if everything hangs on it by a full fit before it is refused. What
     /// another rule has tried besides does not count: an answer is the same whatever else was asked.
     fn joint(&mut self, set: &GroupSet, stake: Stake, rule: Rule) -> Result<Cost> {
         let (alpha, mut starts) = (self.run.alpha, Vec::new());

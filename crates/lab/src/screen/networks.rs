@@ -125,9 +125,9 @@ impl<'a> Networks<'a> {
         epochs: &'a (dyn Fn(usize) + Sync),
         memory: Option<&'a Memory>,
     ) -> Result<Self> {
-        // The user's own images, too.
+        // The user's own images, too. Without a word about the network it is that of the records which have none.
         let images = matches!(problem.train.inputs(), Inputs::Images { .. });
-        let own = if images { Some(Backbone::lift()) } else { Backbone::equivariant(&config.data) };
+        let own = if images { Some(Backbone::Lift { normed: false }) } else { Backbone::equivariant(&config.data) };
         let backbone = config.backbone.or(own);
         if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift { .. })) {
             let (expected, got) = ("left out, or `orbit`: these data are no images".into(), "one for images".into());

@@ -27,7 +27,7 @@ use crate::stats::Mean;
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `epochs` | 300 | of a fit from fresh weights | >= 1 |
+/// | `epochs` | 300 | of a full fit | >= 1 |
 /// | `refit_epochs` | 40 | of a refit | >= 1 |
 /// | `learning_rate` | 4e-3 | highest of the one-cycle schedule | > 0 |
 /// | `batch` | 128 | examples per step | >= 1 |
@@ -37,7 +37,7 @@ use crate::stats::Mean;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Epochs of a fit from fresh weights.
+    /// Epochs of a full fit.
     pub epochs: usize,
     /// Epochs of a refit.
     pub refit_epochs: usize,
@@ -80,8 +80,8 @@ pub struct ScreenConfig {
     pub settings: Settings,
     /// What may be kept; each rule gets its own answer from the same fits.
     pub rules: Vec<Rule>,
-    /// Which network; none for the one whose whole answer is invariant to what is imposed. In older records of images that is the
-    /// lifted one without a norm before its head.
+    /// Which network; none for the one whose whole answer is invariant to what is imposed, for images the lifted one without a norm
+    /// before its head, as it was when records had no word for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backbone: Option<Backbone>,
     /// Seed of everything random.
@@ -203,7 +203,7 @@ pub struct Screened {
     pub record: ScreenRecord,
     /// What answers, per rule: the network that was picked, or several.
     pub networks: Vec<Network>,
-    /// The learning curve of the one that was picked: the fit from fresh weights, then the refit.
+    /// The learning curve of the one that was picked: the full fit, then the refit.
     pub curves: Vec<Vec<Epoch>>,
 }
 

@@ -47,14 +47,16 @@ fn clear_of_kinks(seed: u64, [batch, height, width, features]: [usize; 4], fibre
     (x, [gamma, Tensor::from_floats(beta.as_slice(), &device)])
 }
 
-/// Largest difference, relative to the largest entry. What is compared are sums of terms of about 1, which may cancel: what is left of
-/// them is no measure of their rounding.
-fn gap<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> f32 {
+/// Largest difference, relative to the largest entry, or to the size of the terms where those may cancel.
+fn gap<const D: usize>(a: Tensor<D>, b: Tensor<D>, terms: f32) -> f32 {
     assert_eq!(a.dims(), b.dims());
     let size: f32 = b.clone().abs().max().into_scalar();
     let gap: f32 = (a - b).abs().max().into_scalar();
-    gap / size.max(1.0)
+    gap / size.max(terms)
 }
+
+/// Nothing of note cancels.
+const WHOLE: f32 = 1e-3;
 
 /// Sums are long: a thousand terms lose three digits of seven.
 const CLOSE: f32 = 2e-4;
@@ -62,8 +64,8 @@ const CLOSE: f32 = 2e-4;
 /// A function of images and vectors.
 type Function<'a, const D: usize> = &'a dyn Fn(&[Tensor<4>], &[Tensor<1>]) -> Tensor<D>;
 
-/// Outputs and all gradients of a function agree with those of another.
-fn agree<const D: usize>(inputs: &[Tensor<4>], vectors: &[Tensor<1>], one: Function<'_, D>, other: Function<'_, D>) {
+/// Outputs and all gradients of a function agree with those of another, as far as terms of this size can.
+fn agree<const D: usize>(terms: f32, inputs: &[Tensor<4>], vectors: &[Tensor<1>], one: Function<'_, D>, other: Function<'_, D>) {
     let device = Device::flex().autodiff();
     let mut seen: Vec<(Tensor<D>, Vec<Tensor<4>>, Vec<Tensor<1>>)> = Vec::new();
     for function in [one, other] {
@@ -78,12 +80,12 @@ fn agree<const D: usize>(inputs: &[Tensor<4>], vectors: &[Tensor<1>], one: Funct
     }
     let (y2, images2, rows2) = seen.pop().expect("two");
     let (y1, images1, rows1) = seen.pop().expect("two");
-    assert!(gap(y1, y2) < CLOSE, "outputs");
+    assert!(gap(y1, y2, terms) < CLOSE, "outputs");
     for (k, (a, b)) in images1.into_iter().zip(images2).enumerate() {
-        assert!(gap(a, b) < CLOSE, "gradient of image {k}");
+        assert!(gap(a, b, terms) < CLOSE, "gradient of image {k}");
     }
     for (k, (a, b)) in rows1.into_iter().zip(rows2).enumerate() {
-        assert!(gap(a, b) < CLOSE, "gradient of vector {k}");
+        assert!(gap(a, b, terms) < CLOSE, "gradient of vector {k}");
     }
 }
 
@@ -94,17 +96,19 @@ proptest! {
     fn convolution(batch in 1usize..4, height in 1usize..9, width in 1usize..9, inputs in 1usize..131, outputs in 1usize..131,
                    reach in 0usize..3, seed in 0u64..1000) {
         let (x, w) = (draw(seed, [batch, height, width, inputs]), draw(seed + 1, [outputs, inputs, 2 * reach + 1, 2 * reach + 1]));
-        agree(&[x, w], &[], &|t, _| conv2d(t[0].clone(), t[1].clone()), &|t, _| reference::conv2d(t[0].clone(), t[1].clone()));
+        agree(WHOLE, &[x, w], &[], &|t, _| conv2d(t[0].clone(), t[1].clone()), &|t, _| reference::conv2d(t[0].clone(), t[1].clone()));
     }
 
     #[test]
-    fn norm(batch in 1usize..4, height in 2usize..9, width in 2usize..9, features in 1usize..40, fibre in 1usize..9,
+    fn norm(batch in 1usize..4, height in 1usize..9, width in 1usize..9, features in 1usize..40, fibre in 1usize..9,
             pool in 0usize..4, seed in 0u64..1000) {
+        prop_assume!(batch * height * width * fibre > 1);
         let (x, vectors) = clear_of_kinks(seed, [batch, height, width, features], fibre);
         let size = pool.clamp(1, height.min(width));
         let window = (pool > 0).then_some(Window { size: [size; 2], stride: [size.min(2); 2] });
+        // Gradients of a norm are differences of sums, of weights of about 1.
         agree(
-            &[x], &vectors,
+            1.0, &[x], &vectors,
             &|t, v| norm_relu_pool_train(t[0].clone(), scaling(&v[0], &v[1], fibre), window).output,
             &|t, v| reference::norm_relu_pool_train(t[0].clone(), scaling(&v[0], &v[1], fibre), window).output,
         );
@@ -114,23 +118,23 @@ proptest! {
     fn statistics_and_evaluation(batch in 1usize..4, side in 2usize..9, features in 1usize..40, fibre in 1usize..9, seed in 0u64..1000) {
         let x = draw(seed, [batch, side, side, features * fibre]).add_scalar(3.0);
         for (a, b) in moments(x.clone(), fibre).into_iter().zip(reference::moments(x.clone(), fibre)) {
-            prop_assert!(gap(a, b) < CLOSE);
+            prop_assert!(gap(a, b, WHOLE) < CLOSE);
         }
         let [gamma, beta, mean] = [1, 2, 3].map(|k| draw(seed + k, [features]));
         let variance = draw(seed + 4, [features]).square().add_scalar(0.1);
         let window = Some(Window { size: [2, 2], stride: [2, 2] });
         let [kernel, own] = [norm_relu_pool, reference::norm_relu_pool]
             .map(|f| f(x.clone(), scaling(&gamma, &beta, fibre), [mean.clone(), variance.clone()], window));
-        prop_assert!(gap(kernel, own) < CLOSE);
+        prop_assert!(gap(kernel, own, WHOLE) < CLOSE);
     }
 
     #[test]
     fn pooling(batch in 1usize..4, height in 1usize..9, width in 1usize..9, groups in 1usize..20, fibre in 1usize..9, seed in 0u64..1000) {
         let x = [draw(seed, [batch, height, width, groups * fibre])];
-        agree(&x, &[], &|t, _| sum_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()));
+        agree(WHOLE, &x, &[], &|t, _| sum_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()));
         let area = (height * width) as f32;
-        agree(&x, &[], &|t, _| mean_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()).div_scalar(area));
-        agree(&x, &[], &|t, _| fibre_max(t[0].clone(), fibre), &|t, _| reference::fibre_max(t[0].clone(), fibre));
+        agree(WHOLE, &x, &[], &|t, _| mean_pool(t[0].clone()), &|t, _| reference::sum_pool(t[0].clone()).div_scalar(area));
+        agree(WHOLE, &x, &[], &|t, _| fibre_max(t[0].clone(), fibre), &|t, _| reference::fibre_max(t[0].clone(), fibre));
     }
 }
 
