@@ -181,7 +181,7 @@ impl ScreenTables {
     pub fn tables(self, records: &[ScreenRecord]) -> Vec<Table> {
         if self.field == Field::Errors {
             let rows = self.data().into_iter().map(|data| errors::row(data, &self.of(records, data))).collect();
-            return vec![errors::table(rows, self.describe())];
+            return vec![errors::table(rows, self.describe_of(records, &self.data()))];
         }
         vec![self.extrapolation(records), self.costs(records)]
     }
