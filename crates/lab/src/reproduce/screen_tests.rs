@@ -119,7 +119,7 @@ fn images_screened_without_a_norm_before_the_head_stand_until_they_are_screened_
     let note = format!("no norm before the head in the rows {}.", now.data.row());
     let told = |records: &[ScreenRecord]| tables.tables(records).iter().all(|table| table.notes[0].ends_with(&note));
     assert!(told(std::slice::from_ref(&old)) && !told(&[old.clone(), new.clone()]));
-    assert_eq!(tables.of(&[old.clone()], now.data), [&old]);
+    assert_eq!(tables.of(std::slice::from_ref(&old), now.data), [&old]);
     assert_eq!(tables.of(&[old.clone(), new.clone()], now.data), [&new]);
     // Older records say nothing of a norm.
     let text: Backbone = serde_json::from_str(r#"{"kind": "lift"}"#).unwrap();
