@@ -7,8 +7,8 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Ending, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
-    Verdict, p_in_words,
+    Answer, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult, Verdict,
+    p_in_words,
 };
 use invar_nn::Head;
 
@@ -125,8 +125,7 @@ fn evidence(record: &ScreenRecord, answer: &Answer) -> String {
 
 fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
     let row = |&g: &usize| {
-        let Evidence { cost, adjusted, trials, .. } = &record.evidence[g];
-        let abandoned = trials.iter().any(|trial| trial.ending == Ending::Abandoned && trial.cost == *cost);
+        let Evidence { cost, adjusted, .. } = &record.evidence[g];
         let note = match &answer.verdicts[g] {
             Verdict::Dropped(dropped) => match dropped.cost {
                 Some(cost) => format!("with {}: {:.1} points", list(record, dropped.with.iter()), cost.points),
@@ -135,7 +134,7 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
             verdict if verdict.is_kept() => record
                 .speaks_for(answer, g)
                 .map_or(String::new(), |trial| format!("with the others: {:.1} points", trial.cost.points)),
-            _ if abandoned => "given up early".into(),
+            _ if record.evidence[g].is_abandoned() => "given up early".into(),
             _ => String::new(),
         };
         vec![record.names[g].clone(), answer.verdicts[g].in_words().into(), cost.to_string(), p_in_words(*adjusted), note]
@@ -145,7 +144,11 @@ fn rows(record: &ScreenRecord, answer: &Answer, groups: &[usize]) -> String {
     if groups.len() > SHOWN {
         let _ = write!(text, "\n... and {} more (--json has them all)", groups.len() - SHOWN);
     }
-    let _ = write!(text, "\nintervals of 95 %; p corrected over all {} symmetries", record.names.len());
+    let corrected = match record.names.len() {
+        1 => String::new(),
+        all => format!("; p corrected over all {all} symmetries"),
+    };
+    let _ = write!(text, "\nintervals of 95 %{corrected}");
     text
 }
 
@@ -206,6 +209,13 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
     ];
     let legend = used.into_iter().filter(|(_, mark)| answer.verdicts.iter().any(|verdict| glyph(verdict) == *mark));
     text.push(legend.map(|(words, _)| words).collect::<Vec<_>>().join(", "));
+    let abandoned = record.evidence.iter().filter(|evidence| evidence.is_abandoned()).count();
+    if abandoned > 0 {
+        text.push(format!(
+            "{} early; the costs of these are at most that",
+            output::count_of(abandoned, "fit was given up", "fits were given up")
+        ));
+    }
     text.join("\n")
 }
 
@@ -242,6 +252,7 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
         text.push(format!("  the preferred model, with all of it imposed, costs {cost} points against nothing imposed"));
     }
     text.push(tolerances(record, answer));
+    text.extend(answer.doubt.iter().map(|doubt| format!("{}: {doubt}", strong("doubtful"))));
     text.join("\n")
 }
 

@@ -45,7 +45,8 @@ fn record(n: usize, costs: &[f64], verdicts: Vec<Verdict>, truth: &GroupSet, rul
     ];
     let facts = Facts::of(&lattice, &kept);
     let by_all = Some(cost(0.2));
-    let answer = Answer { rule, kept, verdicts, facts, retests: Vec::new(), heads, preferred: 0, cost: by_all, by_tolerance };
+    let answer =
+        Answer { rule, kept, verdicts, facts, retests: Vec::new(), heads, preferred: 0, cost: by_all, by_tolerance, doubt: None };
     ScreenRecord {
         config: ScreenConfig { rules: vec![rule], ..ScreenConfig::new(Data::by_name("sum2").unwrap()) },
         seconds: 1.0,

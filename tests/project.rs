@@ -248,7 +248,7 @@ fn verdicts_of_a_network_that_has_learned_nothing_are_doubted() {
     std::fs::write(at.join("a.csv"), rows(400, 3, |y| if y > 1.5 { "yes" } else { "no" }.into())).unwrap();
     project(at, &NUMBERS.replace("regression", "classification").replace("starts = 1", "starts = 1\ntolerance = 20"));
     let (out, _) = expect(at, &["train", "invar.toml", "--out", "other"], 0);
-    assert!(out.contains(" % of the validation examples right, and the most frequent training class 9"), "{out}");
+    assert!(out.contains(" % of the validation examples right, and the most frequent training answer 9"), "{out}");
     assert!(out.contains("within the tolerance of 20 points"), "{out}");
 }
 

@@ -4,6 +4,7 @@
 //! fit) -> [`cgreg`] or [`screen`] (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`]
 //! (what people look at).
 
+mod doubt;
 mod error;
 pub mod files;
 pub mod queue;

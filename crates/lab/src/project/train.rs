@@ -11,15 +11,12 @@ use super::file::Learner;
 use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
 use super::judge::{PartScore, answers, consistency, scored};
 use super::load::{Architecture, Loaded};
-use super::prepare::{Prepared, chance};
+use super::prepare::Prepared;
 use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, Measure, Normality, ScreenRecord, Verdict};
-
-/// Of what there is to gain over guessing, a share that says that the task is not learned.
-const LITTLE: f64 = 0.2;
+use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, Rule, ScreenRecord, Verdict};
 
 /// What a learner decided.
 struct Decided {
@@ -245,6 +242,12 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
     let program = decided.saved.whole()?;
     let problem = &prepared.problem;
     let kept: GroupSet = (0..decided.symmetries.len()).filter(|&group| decided.symmetries[group].kept).collect();
+    let who = match learner {
+        Learner::Cgreg => "the best of the fits has",
+        Learner::Screen => NOTHING_IMPOSED,
+    };
+    let rule = Rule { tolerance: loaded.project.tolerance(), strict: false };
+    let doubt = problem.doubt(who, decided.unimposed, rule, decided.detectable.unwrap_or(0.0));
     let parts = loaded.parts().filter(|(part, _)| *part != "training");
     let scores = parts
         .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?)))
@@ -274,38 +277,11 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         curves: decided.curves.clone(),
         scores,
         chance: problem.chance,
-        doubts: doubt(loaded, learner, problem.measure, decided.unimposed).into_iter().filter(|_| !kept.is_empty()).collect(),
+        doubts: doubt.into_iter().filter(|_| !kept.is_empty()).collect(),
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,
     })
-}
-
-/// Where a network that may break every symmetry gains no more over guessing than symmetries may cost, one that undoes all that it
-/// has learned is within the tolerance.
-fn doubt(loaded: &Loaded, learner: Learner, measure: Measure, score: f64) -> Option<String> {
-    let (guess, tolerance) = (chance(&loaded.train, &loaded.validation), loaded.project.tolerance());
-    let gain = score - guess;
-    if 100.0 * gain > tolerance {
-        return None;
-    }
-    let who = match learner {
-        Learner::Cgreg => "the best of the fits has",
-        Learner::Screen => "with nothing imposed the network has",
-    };
-    let learned = match measure {
-        Measure::Accuracy => {
-            let [score, guess] = [score, guess].map(|share| 100.0 * share);
-            format!("{who} {score:.1} % of the validation examples right, and the most frequent training class {guess:.1} %")
-        }
-        Measure::RSquared { .. } => format!("{who} an R² of {score:.3} on validation examples, and their mean one of 0"),
-    };
-    let advice =
-        if gain < LITTLE * (1.0 - guess) { "Train longer, with other settings or on more data" } else { "Lower the tolerance" };
-    Some(format!(
-        "{learned}: a symmetry that undoes all that was learned would be within the tolerance of {tolerance} points, so that one is \
-         kept says little. {advice}"
-    ))
 }
 
 fn group(groups: &[Group], kept: &GroupSet) -> KeptGroupFacts {

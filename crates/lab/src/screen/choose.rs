@@ -143,30 +143,61 @@ pub struct Threshold {
     pub kept: Option<GroupSet>,
 }
 
-/// How the choice depends on the tolerance, as far as the fits at hand tell. No fit is made for it.
-pub fn by_tolerance(singles: &[Single], known: &[Known], alpha: f64, closure: Closure) -> Result<Vec<Threshold>> {
+/// How the choice depends on the tolerance, as far as the fits at hand tell. No fit is made for it. At the tolerance that was
+/// asked for it is what was `decided`.
+pub fn by_tolerance(
+    singles: &[Single],
+    known: &[Known],
+    decided: Option<(f64, &GroupSet)>,
+    alpha: f64,
+    closure: Closure,
+) -> Result<Vec<Threshold>> {
     let costs = singles.iter().map(|single| &single.cost).chain(known.iter().map(|known| &known.cost));
     let mut places: Vec<f64> =
         costs.flat_map(|cost| [cost.points, cost.interval[0]]).filter(|t| (0.0..100.0).contains(t)).collect();
     places.push(0.0);
     places.sort_by(f64::total_cmp);
     places.dedup();
+    let asked = decided.and_then(|(tolerance, kept)| Some((places.iter().rposition(|&place| place <= tolerance)?, kept)));
     let mut steps: Vec<Threshold> = Vec::new();
-    for from in places {
+    for (k, from) in places.into_iter().enumerate() {
         let rule = Rule { tolerance: from, strict: false };
         let given_up =
             |single: &Single| single.abandoned && rule.finding(&single.cost, single.adjusted, alpha) != Finding::Contradicted;
-        let kept = if singles.iter().any(given_up) {
+        let kept = if let Some((_, kept)) = asked.filter(|&(asked, _)| asked == k) {
+            Some(kept.clone())
+        } else if singles.iter().any(given_up) {
             None
         } else {
             let mut joint = |set: &GroupSet, _: Stake| Ok(look_up(set, known, rule, alpha));
-            choose(singles, rule, alpha, closure, &mut joint)?.map(|choice| choice.kept)
+            let choice = choose(singles, rule, alpha, closure, &mut joint)?;
+            choice.map(|choice| taken_back(singles.len(), choice.kept, known, rule, alpha, closure)).transpose()?
         };
         if steps.last().is_none_or(|last| last.kept != kept) {
             steps.push(Threshold { from, kept });
         }
     }
     Ok(steps)
+}
+
+/// Step 5 as far as it was made: one candidate more, the cheapest first, while it fits on top of everything else.
+fn taken_back(
+    candidates: usize,
+    mut kept: GroupSet,
+    known: &[Known],
+    rule: Rule,
+    alpha: f64,
+    closure: Closure,
+) -> Result<GroupSet> {
+    loop {
+        let rejected: Vec<usize> = (0..candidates).filter(|&group| !kept.contains(group)).collect();
+        let more = rejected.into_iter().map(|group| closure(&kept.with(group))).collect::<Result<Vec<_>>>()?;
+        let fits = known.iter().filter(|known| more.contains(&known.set) && !known.abandoned && rule.accepts(&known.cost, alpha));
+        match fits.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)) {
+            Some(known) => kept.clone_from(&known.set),
+            None => return Ok(kept),
+        }
+    }
 }
 
 /// The cost of a constraint from those that were fitted: its own, or that of a larger one that is accepted or a smaller one

@@ -104,15 +104,35 @@ fn the_answer_by_tolerance_is_read_off_the_fits_at_hand() {
         .map(|(set, points)| Known { set, cost: cost(points), abandoned: false })
         .collect();
     let mut closure = |set: &GroupSet| Ok(lattice.closure(set)?);
-    let steps = by_tolerance(&singles, &known, ALPHA, &mut closure).unwrap();
+    let steps = by_tolerance(&singles, &known, None, ALPHA, &mut closure).unwrap();
     // From 29.7 on (0,2) fits alone, but with (0,1) it implies what is contradicted, until nothing is.
     let expected = [(0.0, Some(set(&[5]))), (4.0, Some(set(&[0, 5]))), (40.7, None)];
     assert_eq!(steps.iter().map(|s| s.kept.clone()).collect::<Vec<_>>(), expected.clone().map(|e| e.1));
     assert!(steps.iter().zip(expected).all(|(s, e)| (s.from - e.0).abs() < 1e-9), "{steps:?}");
     // A fit that was given up early says nothing at tolerances near its cost.
     singles[0].abandoned = true;
-    let steps = by_tolerance(&singles, &known, ALPHA, &mut closure).unwrap();
+    let steps = by_tolerance(&singles, &known, None, ALPHA, &mut closure).unwrap();
     assert!(steps.last().unwrap().kept.is_none() && (steps.last().unwrap().from - 2.7).abs() < 1e-9, "{steps:?}");
+}
+
+#[test]
+fn the_answer_by_tolerance_takes_back_what_was_seen_to_fit_and_agrees_with_the_decision() {
+    let lattice = swaps(4);
+    // Alone (0,1) costs 30 points; on top of (2,3) it was seen to cost 2.
+    let singles: Vec<Single> = [30.0, 60.0, 61.0, 62.0, 63.0, 0.0].into_iter().map(single).collect();
+    let known: Vec<Known> = [(set(&[5]), 0.0), (set(&[0, 5]), 2.0)]
+        .into_iter()
+        .map(|(set, points)| Known { set, cost: cost(points), abandoned: false })
+        .collect();
+    let mut closure = |set: &GroupSet| Ok(lattice.closure(set)?);
+    let mut path = |decided: Option<(f64, &GroupSet)>| -> Vec<(f64, usize)> {
+        let steps = by_tolerance(&singles, &known, decided, ALPHA, &mut closure).unwrap();
+        steps.iter().take(3).map(|step| (step.from, step.kept.as_ref().map_or(99, GroupSet::len))).collect()
+    };
+    assert_eq!(path(None)[..2], [(0.0, 1), (2.0, 2)]);
+    // A decision that had less luck stands where it was made, between the costs that would change it.
+    assert_eq!(path(Some((5.0, &set(&[5]))))[..2], [(0.0, 1), (29.7, 2)]);
+    assert_eq!(path(Some((1.0, &set(&[])))), [(0.0, 0), (1.7, 1), (2.0, 2)]);
 }
 
 #[test]

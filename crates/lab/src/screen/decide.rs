@@ -189,6 +189,11 @@ impl<'a, F: Fitter> Screen<'a, F> {
         self.rules.iter().map(|rule| rule.tolerance).fold(0.0, f64::max)
     }
 
+    /// What every rule lets them cost.
+    fn slack(&self) -> f64 {
+        self.rules.iter().map(|rule| rule.tolerance).fold(f64::INFINITY, f64::min)
+    }
+
     /// Step 2.
     fn fit_each(&mut self) -> Result<()> {
         let count = self.fitters[0].candidates();
@@ -259,7 +264,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         };
         let (refits, preferred) = self.simplest(rule, &kept, refits)?;
         let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice, &taken)).collect();
-        let by_tolerance = self.thresholds()?;
+        let by_tolerance = self.thresholds((!rule.strict).then_some((rule.tolerance, &kept)))?;
         let cost = cost_of(self.reference(), &refits[preferred]);
         Ok(Decision { rule, kept, verdicts, retests, refits, preferred, cost, by_tolerance })
     }
@@ -337,7 +342,11 @@ impl<'a, F: Fitter> Screen<'a, F> {
         }
         all.insert(judge, judged);
         let strictly = Rule { strict: true, ..rule };
-        let good = |refits: &Refits<F::Model>| refits.cost.is_none_or(|cost| strictly.accepts(&cost, alpha));
+        // A simpler type must be as good as the one that decided, and together with the symmetries cost no more than the rule allows.
+        let good = |refits: &Refits<F::Model>| {
+            let allowed = || rule.accepts(&cost_of(self.reference(), refits), alpha);
+            refits.cost.is_none_or(|cost| strictly.accepts(&cost, alpha) && allowed())
+        };
         let preferred = all.iter().position(good).unwrap_or(judge);
         Ok((all, preferred))
     }
@@ -361,7 +370,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
     }
 
     /// How the choice depends on the tolerance, from the fits made so far.
-    fn thresholds(&mut self) -> Result<Vec<Threshold>> {
+    fn thresholds(&mut self, decided: Option<(f64, &GroupSet)>) -> Result<Vec<Threshold>> {
         let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
         let mut known: Vec<Known> = Vec::new();
         for trial in &self.trials {
@@ -375,7 +384,7 @@ impl<'a, F: Fitter> Screen<'a, F> {
         }
         let fitter = &self.fitters[self.judge];
         let closures = &mut self.closures;
-        by_tolerance(&singles, &known, self.run.alpha, &mut |set| close(fitter, closures, set))
+        by_tolerance(&singles, &known, decided, self.run.alpha, &mut |set| close(fitter, closures, set))
     }
 }
 

@@ -108,6 +108,8 @@ fn what_fits_on_top_of_the_chosen_model_is_taken_back() {
     let decision = decide(&[MadeUp::new(&lattice, &reborn)], 0);
     assert_eq!(decision.kept, GroupSet::full(6));
     assert!(decision.verdicts.iter().all(Verdict::is_kept), "{:?}", decision.verdicts);
+    let at = decision.by_tolerance.iter().rfind(|step| step.from <= RULES[0].tolerance);
+    assert_eq!(at.unwrap().kept, Some(GroupSet::full(6)), "the answer by tolerance is the answer");
 }
 
 #[test]
@@ -261,6 +263,23 @@ fn the_simplest_model_wins_unless_it_is_significantly_worse() {
         assert!(decision.refits[1].cost.is_none());
         // The richest model alone decided about symmetries; the simple one only had a look.
         assert_eq!(fitters[0].fits(), 2 + 2 * courses);
+    }
+}
+
+#[test]
+fn a_simpler_model_must_meet_the_rule_as_well() {
+    let lattice = swaps(4);
+    // What is kept costs 4.7 points, and the simpler model 0.3 or 0.4 more, neither of which alone is significant.
+    for (worse, preferred) in [(0.3, 0), (0.4, 1)] {
+        let dear = |model: &Model| match (model.imposed.is_empty(), model.imposed == set(&[3, 4, 5])) {
+            (true, _) => 0.0,
+            (_, true) => 4.7,
+            _ => all_but_first(model),
+        };
+        let simple = move |model: &Model| dear(model) + if model.imposed.is_empty() { 0.0 } else { worse };
+        let decision = decide(&[MadeUp::new(&lattice, &simple), MadeUp::new(&lattice, &dear)], 0);
+        assert_eq!((decision.kept.len(), decision.preferred), (3, preferred), "{worse} points worse");
+        assert!(decision.cost.points <= 5.0, "{}", decision.cost);
     }
 }
 

@@ -40,8 +40,17 @@ impl<M> Copy for Begin<'_, M> {}
 pub struct Watch<'a, M> {
     /// The same refit from the same weights without the constraint: what a fit should look like at each epoch.
     pub control: &'a M,
-    /// The score to reach, in points. A fit that has it may stop.
+    /// What it is held against.
+    pub limits: Limits,
+}
+
+/// What a refit is held against, in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The score to reach. A fit that has it may stop.
     pub goal: f64,
+    /// Every rule accepts a fit that ends this far below the goal.
+    pub slack: f64,
     /// A fit that will clearly end further below the goal than this may be given up.
     pub tolerance: f64,
 }

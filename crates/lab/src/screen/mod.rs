@@ -23,9 +23,10 @@ pub use decide::Screen;
 pub use decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
 pub use facts::{Facts, Normality};
-pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
 pub use memory::Memory;
 pub use networks::{Measure, Networks, Trained};
+pub(crate) use record::NOTHING_IMPOSED;
 pub use record::{
     Answer, Comparison, HeadResult, Joined, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult,
     cost_over_seeds,

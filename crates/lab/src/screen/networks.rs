@@ -12,7 +12,7 @@ use invar_nn::{
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{PerExample, Scores};
-use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
 use super::memory::{About, Memory};
 use super::watch::Watcher;
 use super::{ScreenConfig, Settings};
@@ -178,8 +178,8 @@ impl<'a> Networks<'a> {
             Begin::Grown(simpler, start) => format!("grown {start} {}", simpler.key?),
         };
         let watch = match request.watch {
-            Some(Watch { control, goal, tolerance }) => {
-                format!("{} {:x} {:x}", control.key?, goal.to_bits(), tolerance.to_bits())
+            Some(Watch { control, limits: Limits { goal, slack, tolerance } }) => {
+                format!("{} {:x} {:x} {:x}", control.key?, goal.to_bits(), slack.to_bits(), tolerance.to_bits())
             }
             None => "none".into(),
         };
@@ -189,8 +189,7 @@ impl<'a> Networks<'a> {
     }
 
     fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {
-        let examples = self.problem.validation.len();
-        Watcher::new(&watch.control.curve, self.measure, watch.goal, watch.tolerance, examples)
+        Watcher::new(&watch.control.curve, self.measure, watch.limits, self.problem.validation.len())
     }
 }
 

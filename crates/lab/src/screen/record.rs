@@ -182,6 +182,9 @@ pub struct Answer {
     pub cost: Option<Cost>,
     /// How the choice depends on the tolerance, as far as the fits at hand tell.
     pub by_tolerance: Vec<Threshold>,
+    /// What speaks against trusting what is kept: that hardly anything was learned with nothing imposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 impl Answer {
@@ -276,6 +279,9 @@ pub fn cost_over_seeds(records: &[&ScreenRecord]) -> Vec<Mean> {
     (0..candidates).filter_map(|g| Mean::of(&of(g))).collect()
 }
 
+/// Whose score tells whether anything was learned.
+pub(crate) const NOTHING_IMPOSED: &str = "with nothing imposed the network has";
+
 /// Heads, simplest first.
 const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
 
@@ -346,17 +352,25 @@ impl ScreenConfig {
             Ok((Trained::together(&refits.members())?, refits.courses[refits.best].curve()))
         };
         let (networks, curves) = decisions.iter().map(picked).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let detectable = detectable(&costs, problem.validation.len(), self.settings.alpha);
+        let free: Vec<StartResult> = screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
+        let doubt = |decision: &Decision<Trained>| {
+            let score = free.first().filter(|_| !decision.kept.is_empty())?.validation.accuracy;
+            problem.doubt(NOTHING_IMPOSED, score, decision.rule, detectable)
+        };
+        let told = |decision: &Decision<Trained>| Ok(Answer { doubt: doubt(decision), ..answer(problem, decision)? });
+        let answers = decisions.iter().map(told).collect::<Result<_>>()?;
         let record = ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
             examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
             measure,
-            detectable: detectable(&costs, problem.validation.len(), self.settings.alpha),
+            detectable,
             decided_by: HEADS[screen.judge()],
-            free: screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?,
+            free,
             evidence: screen.evidence().to_vec(),
             joints,
-            answers: decisions.iter().map(|decision| answer(problem, decision)).collect::<Result<_>>()?,
+            answers,
             oracle: oracle.map(|oracle| head_result(problem, Head::Hidden, &oracle)).transpose()?,
             truth,
             plain,
@@ -412,6 +426,7 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
         preferred: decision.preferred,
         cost: Some(decision.cost),
         by_tolerance: decision.by_tolerance.clone(),
+        doubt: None,
     })
 }
 

@@ -61,9 +61,13 @@ impl Evidence {
         trials.iter().min_by(order).expect("every candidate is tried")
     }
 
+    /// Whether the trial that counts was given up early: the cost is then an overestimate.
+    pub fn is_abandoned(&self) -> bool {
+        self.trials.iter().any(|trial| trial.ending == Ending::Abandoned && trial.cost == self.cost)
+    }
+
     pub(super) fn single(&self) -> Single {
-        let abandoned = Self::best(&self.trials).ending == Ending::Abandoned;
-        Single { cost: self.cost, adjusted: self.adjusted, abandoned }
+        Single { cost: self.cost, adjusted: self.adjusted, abandoned: self.is_abandoned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use invar_nn::Epoch;
 
-use super::fitter::Ending;
+use super::fitter::{Ending, Limits};
 use super::networks::Measure;
 
 /// Answers short of the goal that no test could tell from none.
@@ -32,9 +32,11 @@ pub(super) struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(control: &'a [Epoch], measure: Measure, goal: f64, tolerance: f64, examples: usize) -> Self {
+    pub(super) fn new(control: &'a [Epoch], measure: Measure, limits: Limits, examples: usize) -> Self {
+        let Limits { goal, slack, tolerance } = limits;
         let enough = match measure {
-            Measure::Accuracy => goal - 100.0 * NEGLIGIBLE / examples.max(1) as f64,
+            // With few examples two answers are many points, and what stopped with that might be refused.
+            Measure::Accuracy => goal - slack.min(100.0 * NEGLIGIBLE / examples.max(1) as f64),
             // Squared errors are no answers: any shortfall might be significant.
             Measure::RSquared { .. } => goal,
         };
@@ -83,8 +85,13 @@ mod tests {
     }
 
     fn run(control: &[(f64, f64)], own: &[(f64, f64)]) -> Option<(usize, Ending)> {
+        run_on(1000, 5.0, control, own)
+    }
+
+    fn run_on(examples: usize, slack: f64, control: &[(f64, f64)], own: &[(f64, f64)]) -> Option<(usize, Ending)> {
         let control = epochs(control);
-        let mut watcher = Watcher::new(&control, Measure::Accuracy, 99.0, 5.0, 1000);
+        let limits = Limits { goal: 99.0, slack, tolerance: 5.0 };
+        let mut watcher = Watcher::new(&control, Measure::Accuracy, limits, examples);
         epochs(own).iter().find_map(|epoch| watcher.see(epoch).map(|ending| (epoch.epoch, ending)))
     }
 
@@ -94,6 +101,17 @@ mod tests {
         assert_eq!(run(&control, &[(0.5, 0.5), (0.989, 0.2), (0.9, 0.3)]), Some((2, Ending::Reached)));
         // As good, but not with the weights that will be kept.
         assert_eq!(run(&control, &[(0.5, 0.1), (0.995, 0.2), (0.9, 0.3)]), None);
+    }
+
+    #[test]
+    fn what_some_rule_would_refuse_is_not_the_goal() {
+        let control = [(0.99, 0.1); 12];
+        // Two of twenty answers are ten points.
+        assert_eq!(run_on(20, 5.0, &control, &[(0.93, 0.2); 12]), None);
+        assert_eq!(run_on(20, 5.0, &control, &[(0.941, 0.2); 12]), Some((1, Ending::Reached)));
+        // A rule that allows nothing does not take two of a thousand either.
+        assert_eq!(run_on(1000, 0.0, &control, &[(0.989, 0.2); 12]), None);
+        assert_eq!(run_on(1000, 0.0, &control, &[(0.99, 0.2); 12]), Some((1, Ending::Reached)));
     }
 
     #[test]

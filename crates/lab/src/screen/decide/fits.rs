@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::queue;
 use crate::screen::decision::{Course, Refits, Together};
 use crate::screen::evidence::{Cost, Scores};
-use crate::screen::fitter::{Begin, Effort, Ending, Fitted, Fitter, Request, Watch};
+use crate::screen::fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
 use crate::screen::rule::Rule;
 use crate::screen::trial::{Start, Trial};
 
@@ -51,7 +51,8 @@ impl<F: Fitter> Screen<'_, F> {
                 wanted.push(set);
             }
         }
-        let watch = Watch { control: &course.last.model, goal: self.reference().points(), tolerance: self.tolerance() };
+        let limits = Limits { goal: self.reference().points(), slack: self.slack(), tolerance: self.tolerance() };
+        let watch = Watch { control: &course.last.model, limits };
         let fits = self.all(&wanted, |set| {
             let begin = Begin::From(&course.first.model);
             fitter.fit(&Request { imposed: set, begin, effort: Effort::Brief, watch: Some(watch) })
