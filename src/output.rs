@@ -46,12 +46,20 @@ fn is_usage(error: &anyhow::Error) -> bool {
     fn algebra(error: &Error) -> bool {
         !matches!(error, Error::TooManySets { .. } | Error::AmbiguousRank { .. })
     }
+    /// Sizes that no network can take are a wrong request, too.
+    fn network(error: &invar_nn::Error) -> bool {
+        match error {
+            invar_nn::Error::Algebra(error) => algebra(error),
+            invar_nn::Error::Setting { .. } | invar_nn::Error::Shape { .. } => true,
+            _ => false,
+        }
+    }
     fn lab(error: &invar_lab::Error) -> bool {
         match error {
             invar_lab::Error::Algebra(error) => algebra(error),
             invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } | invar_lab::Error::Project { .. } => true,
             invar_lab::Error::Data(error) => is_request(error),
-            invar_lab::Error::Network(error) => matches!(error, invar_nn::Error::Setting { .. }),
+            invar_lab::Error::Network(error) => network(error),
             _ => false,
         }
     }

@@ -52,6 +52,10 @@ fn people_get_a_table_and_the_heads_beside_each_other() {
     ] {
         assert!(out.contains(part), "{part} in\n{out}");
     }
+    // Two epochs teach next to nothing, so that what is kept says little.
+    let few = ["train", "sum", "--method", "screen", "--length", "4", "--examples", "200", "--epochs", "2"];
+    let (out, _) = expect(folder.path(), &few, 0);
+    assert!(out.contains("doubtful: with nothing imposed the network has") && out.contains("Train longer"), "{out}");
 }
 
 #[test]
@@ -70,6 +74,8 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["--lambda", "1"], "--lambda should be left out with --method screen");
     refused(&["--head", "affine"], "--head should be left out");
     refused(&["--length", "1"], "otherwise no two positions can be exchanged");
+    let (_, err) = expect(folder.path(), &["train", "triangles", "--method", "screen", "--length", "6"], 2);
+    assert!(err.contains("order of the group: expected at most 256 elements") && err.contains("got 720"), "{err}");
     let (_, err) = expect(folder.path(), &["train", "sum", "--tolerance", "1"], 2);
     assert!(err.contains("--tolerance should be left out with --method cgreg"), "{err}");
     let (_, err) = expect(folder.path(), &["train", "sum", "--method", "guess"], 2);

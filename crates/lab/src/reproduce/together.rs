@@ -111,17 +111,16 @@ pub fn table1(budget: Budget, learner: Learner, recordings: &Recordings) -> Tabl
             let figure = |k, head| screens.figure(records, data, k, head);
             let own = [figure(0, Some(Head::Hidden)), figure(0, None), figure(1, None), screens.oracle(records, data)];
             cells.splice(3..4, own);
+            // The others may not have been run.
+            if let Some(chance) = cells.last_mut().filter(|chance| chance.ours.is_none()) {
+                *chance = screens.chance(records, data);
+            }
         }
         Row { labels: place.labels(), cells }
     };
     let whole = |place: Place| {
-        let Row { mut labels, mut cells } = row(Budget::Fold, place);
+        let Row { mut labels, cells } = row(Budget::Fold, place);
         labels[0].push_str(", all images");
-        // The others may not have been run.
-        let screens = ScreenTables { budget: Budget::Fold, field: Field::Images };
-        if let Some(chance) = cells.last_mut().filter(|chance| chance.ours.is_none()) {
-            *chance = screens.chance(&recordings.screened_images, place.data(Budget::Fold));
-        }
         Row { labels, cells }
     };
     let columns: &[&str] = match learner {
