@@ -15,6 +15,7 @@ mod report;
 mod reproduce;
 mod screen;
 mod sheet;
+mod square;
 mod tasks;
 mod together;
 mod train;

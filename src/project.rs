@@ -6,15 +6,18 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use invar_data::Missing;
 use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, PartScore, Project, Run, Symmetry, train};
-use invar_lab::screen::Measure;
+use invar_lab::screen::{Measure, p_in_words};
 
 use crate::cli::TrainArgs;
 use crate::output::{self, line, strong, thousands};
 use crate::reproduce::bar;
+use crate::square::{Pair, square};
 use crate::train::refuse;
 
 /// Most symmetries listed one by one.
 const SHOWN: usize = 15;
+/// Verdicts that a picture tells well enough.
+const PLAIN: [&str; 4] = ["kept freely", "contradicted", "kept", "given up"];
 
 /// Whether a word names a project file rather than a built-in task.
 pub(crate) fn is_project(word: &str) -> bool {
@@ -137,20 +140,27 @@ fn fits(run: &Run) -> String {
 }
 
 fn symmetries(run: &Run) -> String {
-    let row = |symmetry: &Symmetry| {
-        let cost = symmetry.cost.map_or("-".into(), |cost| cost.to_string());
-        vec![symmetry.shown(), symmetry.verdict.clone(), cost]
+    let mut text = Vec::new();
+    let positions = run.positions().filter(|_| run.symmetries.len() > SHOWN);
+    let listed: Vec<&Symmetry> = match positions {
+        Some(n) => {
+            text.push(picture(run, n));
+            run.symmetries.iter().filter(|symmetry| !PLAIN.contains(&symmetry.verdict.as_str())).collect()
+        }
+        None => run.symmetries.iter().collect(),
     };
-    let rows: Vec<Vec<String>> = run.symmetries.iter().take(SHOWN).map(row).collect();
-    let mut text = vec![output::table(&["symmetry", "verdict", "cost in points"], &rows, &[2])];
-    if run.symmetries.len() > SHOWN {
-        text.push(format!("... and {} more (--json has them all)", run.symmetries.len() - SHOWN));
+    if !listed.is_empty() {
+        text.push(rows(run, &listed));
     }
     let what = match run.learner {
         Learner::Cgreg => "cost: what imposing it on the trained network would lose on validation data, without training again",
         Learner::Screen => "cost: what imposing it alone loses on validation data",
     };
     text.push(what.into());
+    text.extend(run.detectable.map(|points| match run.measure {
+        Measure::Accuracy => format!("a cost below {points:.1} points cannot be told from none"),
+        Measure::RSquared { .. } => format!("at best a cost of {points:.2} points could be told from none"),
+    }));
     let kept: Vec<&str> = run.kept().collect();
     let order = run.group.order.as_deref().map_or(String::new(), |order| format!(", a group of order {}", output::order(&order)));
     text.push(match kept.len() {
@@ -158,6 +168,7 @@ fn symmetries(run: &Run) -> String {
         n if n > SHOWN => format!("{}: {n} of {} exactly{order}", strong("kept"), run.symmetries.len()),
         _ => format!("{}: {} exactly{order}", strong("kept"), kept.join(", ")),
     });
+    text.extend(run.partition().map(|partition| format!("  what can be exchanged: {partition}")));
     if let Some(cost) = run.kept_cost {
         let reference = match run.learner {
             Learner::Cgreg => "the best of the fits",
@@ -168,6 +179,44 @@ fn symmetries(run: &Run) -> String {
     if let Some(witness) = &run.group.witness {
         text.push(format!("  not normal if what was not kept acts on the data: {witness}"));
     }
+    text.extend(run.tolerances().map(|steps| format!("  by tolerance: {steps}")));
+    text.join("\n")
+}
+
+/// Costs and verdicts of all pairs of positions, and which columns these are.
+fn picture(run: &Run, n: usize) -> String {
+    let pair = |i: usize, j: usize| {
+        let symmetry = run.exchanging(i, j)?;
+        Some(Pair { cost: symmetry.cost.map(|cost| cost.points), verdict: &symmetry.verdict })
+    };
+    let title = "of exchanging two positions (from 1), in points; below the diagonal what follows from it";
+    let mut text = vec![format!("{} {title}", strong("cost")), square(n, pair)];
+    let columns: Vec<String> = (0..n).filter_map(|i| Some(format!("{} {}", i + 1, run.column(i)?))).collect();
+    if !columns.is_empty() {
+        text.push(format!("columns: {}", columns.join(", ")));
+    }
+    text.join("\n")
+}
+
+fn rows(run: &Run, listed: &[&Symmetry]) -> String {
+    let screened = run.learner == Learner::Screen;
+    let row = |symmetry: &&Symmetry| {
+        let cost = symmetry.cost.map_or("-".into(), |cost| cost.to_string());
+        let mut cells = vec![symmetry.shown(), symmetry.verdict.clone(), cost];
+        if screened {
+            cells.push(symmetry.adjusted.map_or("-".into(), p_in_words));
+        }
+        cells
+    };
+    let shown: Vec<Vec<String>> = listed.iter().take(SHOWN).map(row).collect();
+    let header: &[&str] =
+        if screened { &["symmetry", "verdict", "cost in points", "p"] } else { &["symmetry", "verdict", "cost in points"] };
+    let mut text = vec![output::table(header, &shown, &[2, 3])];
+    if listed.len() > SHOWN {
+        text.push(format!("... and {} more (--json has them all)", listed.len() - SHOWN));
+    }
+    let corrected = if screened && run.symmetries.len() > 1 { "; p corrected over all of them" } else { "" };
+    text.push(format!("intervals of 95 %{corrected}"));
     text.join("\n")
 }
 

@@ -7,14 +7,15 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult, Verdict,
-    p_in_words,
+    Answer, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
+    Threshold, Verdict, p_in_words,
 };
 use invar_nn::Head;
 
 use crate::cli::TrainArgs;
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
+use crate::square::{Pair, square};
 use crate::train::refuse;
 
 /// Most symmetries listed one by one.
@@ -162,17 +163,6 @@ fn list(record: &ScreenRecord, groups: impl Iterator<Item = usize>) -> String {
     }
 }
 
-fn glyph(verdict: &Verdict) -> char {
-    match verdict {
-        Verdict::KeptFreely => '■',
-        Verdict::Tolerated => '~',
-        Verdict::Undecided => '?',
-        Verdict::Refused => '×',
-        Verdict::Contradicted => '·',
-        Verdict::Dropped(_) => '/',
-    }
-}
-
 /// The positions that each candidate exchanges, when all are swaps of one list of positions.
 fn pairs(record: &ScreenRecord) -> Option<Vec<(usize, usize)>> {
     let n: usize = record.answers.first()?.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
@@ -183,32 +173,13 @@ fn pairs(record: &ScreenRecord) -> Option<Vec<(usize, usize)>> {
 /// Costs above the diagonal, verdicts below it.
 fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> String {
     let n = pairs.iter().map(|pair| pair.1 + 1).max().unwrap_or(0);
-    let group = |i: usize, j: usize| pairs.iter().position(|&pair| pair == (i.min(j), i.max(j)));
-    let cell = |i: usize, j: usize| match group(i, j) {
-        Some(g) if i < j => format!("{:.0}", record.evidence[g].cost.points.max(0.0)),
-        Some(g) => glyph(&answer.verdicts[g]).to_string(),
-        None => String::new(),
+    let group = |i: usize, j: usize| pairs.iter().position(|&pair| pair == (i, j));
+    let pair = |i: usize, j: usize| {
+        let g = group(i, j)?;
+        Some(Pair { cost: Some(record.evidence[g].cost.points), verdict: answer.verdicts[g].in_words() })
     };
-    let line = |first: String, cells: Vec<String>| {
-        let cells: Vec<String> = std::iter::once(first).chain(cells).map(|cell| format!("{cell:>4}")).collect();
-        cells.concat().trim_end().to_string()
-    };
-    let header = line(String::new(), (1..=n).map(|j| j.to_string()).collect());
-    let mut text = vec![
-        format!("{} of exchanging two positions (from 1), in points; below the diagonal what follows from it", strong("cost")),
-        header,
-    ];
-    text.extend((0..n).map(|i| line((i + 1).to_string(), (0..n).map(|j| cell(i, j)).collect())));
-    let used = [
-        ("■ kept freely", '■'),
-        ("~ tolerated", '~'),
-        ("? undecided, kept", '?'),
-        ("× undecided, not kept", '×'),
-        ("/ dropped: not with the others", '/'),
-        ("· contradicted", '·'),
-    ];
-    let legend = used.into_iter().filter(|(_, mark)| answer.verdicts.iter().any(|verdict| glyph(verdict) == *mark));
-    text.push(legend.map(|(words, _)| words).collect::<Vec<_>>().join(", "));
+    let title = "of exchanging two positions (from 1), in points; below the diagonal what follows from it";
+    let mut text = vec![format!("{} {title}", strong("cost")), square(n, pair)];
     let abandoned = record.evidence.iter().filter(|evidence| evidence.is_abandoned()).count();
     if abandoned > 0 {
         text.push(format!(
@@ -258,19 +229,11 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
 
 /// How the answer depends on the tolerance.
 fn tolerances(record: &ScreenRecord, answer: &Answer) -> String {
-    let step = |kept: &Option<invar_algebra::GroupSet>| match kept {
-        Some(kept) => format!("{} kept", kept.len()),
-        None => "not known from these fits".into(),
-    };
-    let steps = &answer.by_tolerance;
-    let at = steps.iter().rposition(|step| step.from <= answer.rule.tolerance).unwrap_or(0);
     // The neighbourhood of the tolerance in use: the rest is in the JSON.
-    let (from, to) = (at.saturating_sub(2), (at + 3).min(steps.len()));
-    let shown: Vec<String> =
-        steps[from..to].iter().map(|threshold| format!("from {:.1}: {}", threshold.from, step(&threshold.kept))).collect();
+    let steps = Threshold::in_words(&answer.by_tolerance, answer.rule.tolerance).unwrap_or_default();
     let name =
         if record.config.rules.len() > 1 || answer.rule.strict { "by tolerance, were it not strict" } else { "by tolerance" };
-    format!("  {name}: {}", shown.join("; "))
+    format!("  {name}: {steps}")
 }
 
 /// Accuracy in both environments, beside a plain network, the truth imposed, and chance.

@@ -213,6 +213,9 @@ fn rows_of_numbers_are_screened() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
     assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
     assert!(run["consistency"].as_f64().unwrap() > 0.99);
+    assert!(out.contains("what can be exchanged: a,b,c | d") && out.contains("by tolerance: from "), "{out}");
+    assert!(out.contains("p corrected over all of them") && out.contains("could be told from none"), "{out}");
+    assert!(run["symmetries"][2]["adjusted"].as_f64().unwrap() < 0.05 && !run["by_tolerance"].as_array().unwrap().is_empty());
     // Columns are told by their names, and the cost is that of the model.
     assert_eq!(run["symmetries"][5]["columns"], serde_json::json!(["c", "d"]));
     assert!(out.contains("\nswap(0;2,3) (c, d)  contradicted"), "{out}");

@@ -45,9 +45,10 @@ impl Problem {
         };
         let little = rule.strict || gain < LITTLE * (1.0 - guess);
         let advice = if little { "Train longer, with other settings or on more data" } else { "Lower the tolerance" };
-        let within = match rule.strict {
-            true => format!("could cost less than the {limit:.1} points that can be told from none"),
-            false => format!("would be within the tolerance of {limit} points"),
+        let within = if rule.strict {
+            format!("could cost less than the {limit:.1} points that can be told from none")
+        } else {
+            format!("would be within the tolerance of {limit} points")
         };
         Some(format!(
             "{learned}: a symmetry that undoes all that was learned {within}, so that one is kept says little. {advice}"

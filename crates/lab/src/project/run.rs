@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::files::write_whole;
 use crate::problem::Data;
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure};
+use crate::screen::{Cost, Measure, Threshold};
 
 /// The version of the file that this code writes, and the newest it reads.
 pub(super) const VERSION: u32 = 1;
@@ -71,6 +71,9 @@ pub struct Run {
     pub kept_cost: Option<Cost>,
     /// screen: the smallest cost that the validation examples could show, in points.
     pub detectable: Option<f64>,
+    /// screen: what would be kept at other tolerances, by the places of candidates in the list.
+    #[serde(default)]
+    pub by_tolerance: Vec<Threshold>,
     /// The group that is kept.
     pub group: KeptGroupFacts,
     /// Every fit of the grid, or the results that a screen compares.
@@ -101,12 +104,18 @@ pub struct Symmetry {
     /// The two columns of a table that it exchanges, by their names; empty for anything else.
     #[serde(default)]
     pub columns: Vec<String>,
+    /// The two positions that it exchanges along an axis, from 0.
+    #[serde(default)]
+    pub pair: Option<[usize; 2]>,
     /// Whether the final model keeps it.
     pub kept: bool,
     /// In words.
     pub verdict: String,
     /// Points of validation score that imposing it costs; what exactly is told in `note`.
     pub cost: Option<Cost>,
+    /// screen: its p-value, corrected over all candidates.
+    #[serde(default)]
+    pub adjusted: Option<f64>,
     /// Share of the weights that broke it before what is kept was made exact.
     pub violation: Option<f64>,
     /// What the cost was measured against, or why it is not kept.
@@ -130,6 +139,9 @@ pub struct KeptGroupFacts {
     pub normal: Option<bool>,
     /// If not: what leads out of it, in words.
     pub witness: Option<String>,
+    /// Where all candidates are swaps along one axis: what can be exchanged, by the names of columns or by positions from 1.
+    #[serde(default)]
+    pub blocks: Option<Vec<Vec<String>>>,
 }
 
 /// One fit in a table.
@@ -166,6 +178,37 @@ impl Run {
     /// Names of the candidates that are kept.
     pub fn kept(&self) -> impl Iterator<Item = &str> {
         self.symmetries.iter().filter(|symmetry| symmetry.kept).map(|symmetry| symmetry.name.as_str())
+    }
+
+    /// How many positions there are, where exchanging any two of them is a candidate.
+    pub fn positions(&self) -> Option<usize> {
+        let count = self.group.blocks.as_ref()?.iter().map(Vec::len).sum::<usize>();
+        let all = (0..count).all(|j| (0..j).all(|i| self.exchanging(i, j).is_some()));
+        (all && self.symmetries.len() == count * count.saturating_sub(1) / 2).then_some(count)
+    }
+
+    /// The candidate that exchanges two positions, i < j.
+    pub fn exchanging(&self, i: usize, j: usize) -> Option<&Symmetry> {
+        self.symmetries.iter().find(|symmetry| symmetry.pair == Some([i, j]))
+    }
+
+    /// The name of the column at a position, if it has one.
+    pub fn column(&self, position: usize) -> Option<&str> {
+        self.symmetries.iter().find_map(|symmetry| {
+            let place = symmetry.pair?.iter().position(|&one| one == position)?;
+            symmetry.columns.get(place).map(String::as_str)
+        })
+    }
+
+    /// What can be exchanged, one part of the partition after the other; none where nothing can.
+    pub fn partition(&self) -> Option<String> {
+        let blocks = self.group.blocks.as_ref().filter(|_| self.kept().next().is_some())?;
+        Some(blocks.iter().map(|block| block.join(",")).collect::<Vec<_>>().join(" | "))
+    }
+
+    /// How the answer depends on the tolerance, around the one that was asked for.
+    pub fn tolerances(&self) -> Option<String> {
+        Threshold::in_words(&self.by_tolerance, self.tolerance)
     }
 
     /// The candidates where weights meet them: on patches for convolutions, else on the whole example.

@@ -16,7 +16,7 @@ use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, Rule, ScreenRecord, Verdict};
+use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, Rule, ScreenRecord, Threshold, Verdict, blocks};
 
 /// What a learner decided.
 struct Decided {
@@ -29,6 +29,7 @@ struct Decided {
     /// The validation score with nothing imposed (screen), or of the best fit (cgreg).
     unimposed: f64,
     detectable: Option<f64>,
+    by_tolerance: Vec<Threshold>,
     seconds: f64,
 }
 
@@ -112,9 +113,11 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
     let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
         name: member.name.clone(),
         columns: exchanged(loaded, group),
+        pair: pair(loaded, group),
         kept: member.kept,
         verdict: member.verdict.clone(),
         cost: notes.on_top[group],
+        adjusted: None,
         violation: notes.violations.as_ref().map(|violations| violations[group]),
         note: match (member.kept, &notes.on_top[group]) {
             (true, _) => "the penalty made the weights keep it".into(),
@@ -129,6 +132,7 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
         unimposed: sound().map(|record| record.validation.accuracy).fold(f64::NEG_INFINITY, f64::max),
         kept_cost: against_best(loaded, store, sound(), chosen, &saved)?,
         detectable: None,
+        by_tolerance: Vec::new(),
         seconds: records.iter().map(|record| record.seconds).sum(),
         saved,
         notes,
@@ -144,9 +148,11 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
     let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
         name: member.name.clone(),
         columns: exchanged(loaded, group),
+        pair: pair(loaded, group),
         kept: member.kept,
         verdict: member.verdict.clone(),
         cost: Some(record.evidence[group].cost),
+        adjusted: Some(record.evidence[group].adjusted),
         violation: None,
         note: note(&record, answer, group),
     };
@@ -161,6 +167,7 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
         unimposed: record.free.first().map_or(f64::NEG_INFINITY, |free| free.validation.accuracy),
         kept_cost: answer.cost.filter(|_| !answer.kept.is_empty()),
         detectable: Some(record.detectable),
+        by_tolerance: answer.by_tolerance.clone(),
         seconds: record.seconds,
         saved,
         notes,
@@ -176,6 +183,11 @@ fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The positions that a candidate exchanges.
+fn pair(loaded: &Loaded, group: usize) -> Option<[usize; 2]> {
+    loaded.groups[group].swap().map(|swap| [swap.i.min(swap.j), swap.i.max(swap.j)])
 }
 
 /// What the chosen fit costs against the one with the best validation score.
@@ -272,7 +284,8 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         exact_cost: decided.notes.exact_cost,
         kept_cost: decided.kept_cost,
         detectable: decided.detectable,
-        group: group(&loaded.groups, &kept),
+        by_tolerance: decided.by_tolerance.clone(),
+        group: group(loaded, &kept),
         fits: decided.fits.clone(),
         curves: decided.curves.clone(),
         scores,
@@ -284,9 +297,12 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
     })
 }
 
-fn group(groups: &[Group], kept: &GroupSet) -> KeptGroupFacts {
-    let (order, Normality { normal, witness, .. }) = Normality::of(groups, kept);
-    KeptGroupFacts { order, normal, witness }
+fn group(loaded: &Loaded, kept: &GroupSet) -> KeptGroupFacts {
+    let (order, Normality { normal, witness, .. }) = Normality::of(&loaded.groups, kept);
+    let columns = if loaded.shape.sides().len() == 1 { &loaded.train.columns[..] } else { &[] };
+    let name = |position: usize| columns.get(position).cloned().unwrap_or_else(|| (position + 1).to_string());
+    let named = |blocks: Vec<Vec<usize>>| blocks.into_iter().map(|block| block.into_iter().map(name).collect()).collect();
+    KeptGroupFacts { order, normal, witness, blocks: blocks(&loaded.groups, kept).map(named) }
 }
 
 /// Consistency under what is kept, on validation examples.

@@ -8,8 +8,10 @@ use crate::project::{Files, FitLine, Goal, Learner, PartScore, Picture, Run, Sho
 use crate::record::Metrics;
 use crate::screen::{Measure, p_in_words};
 
-/// Most classes of a confusion matrix.
+/// Most classes of a confusion matrix, and most positions whose pairs are drawn.
 const MAX_CLASSES: usize = 30;
+/// Fewest positions whose pairs are drawn.
+const FEW: usize = 4;
 /// Most candidates listed.
 const MAX_ROWS: usize = 500;
 
@@ -93,8 +95,10 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     let violations = run.symmetries.iter().any(|symmetry| symmetry.violation.is_some());
     let mut content = String::from(
         "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
-         <th scope=\"col\" class=\"n\">cost in points</th><th scope=\"col\" class=\"n\">p</th>",
+         <th scope=\"col\" class=\"n\">cost in points</th>",
     );
+    let corrected = run.symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
+    let _ = write!(content, "<th scope=\"col\" class=\"n\">p{}</th>", if corrected { ", corrected" } else { "" });
     if violations {
         content.push_str("<th scope=\"col\" class=\"n\">broken by</th>");
     }
@@ -108,8 +112,9 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     }
     let _ = writeln!(
         content,
-        "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}</p>",
+        "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}{}</p>",
         measure(run),
+        if corrected { "Each p is corrected over all candidates (Holm). " } else { "" },
         if violations {
             "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
         } else {
@@ -121,6 +126,15 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
                 format!("At best a cost of {points:.2} points could be told from none; intervals say where."),
         }),
     );
+    if let Some(n) = run.positions().filter(|&n| (FEW..=MAX_CLASSES).contains(&n)) {
+        pairs(&mut content, run, n);
+    }
+    if let Some(partition) = run.partition() {
+        let _ = writeln!(content, "<p>What can be exchanged: {}.</p>", escape(&partition));
+    }
+    if let Some(steps) = run.tolerances() {
+        let _ = writeln!(content, "<p>How many would be kept at other tolerances, in points: {}.</p>", escape(&steps));
+    }
     if let Some(cost) = run.kept_cost {
         let reference = match run.learner {
             Learner::Cgreg => "the best of the fits",
@@ -156,14 +170,57 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
     section(out, "evidence", "The evidence, symmetry by symmetry", &content);
 }
 
+/// Every pair of positions in a square: costs above the diagonal, below it what is kept.
+fn pairs(out: &mut String, run: &Run, n: usize) {
+    let name = |position: usize| run.column(position).map_or_else(|| (position + 1).to_string(), escape);
+    out.push_str(
+        "<p class=\"muted\">Above the diagonal what exchanging two positions costs, below it what follows.</p>\n\
+         <div class=\"scroll-x\"><table class=\"confusion\">\n<thead><tr><td></td>",
+    );
+    for j in 0..n {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", name(j));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for i in 0..n {
+        let _ = write!(out, "<tr><th scope=\"row\" class=\"side\">{}</th>", name(i));
+        for j in 0..n {
+            let Some(symmetry) = run.exchanging(i.min(j), i.max(j)) else {
+                out.push_str("<td></td>");
+                continue;
+            };
+            let cost = symmetry.cost.map(|cost| cost.points.max(0.0));
+            let (colour, shade, words) = if i < j {
+                (
+                    "--bad",
+                    cost.map_or(0.0, |points| 0.6 * points.min(100.0)),
+                    cost.map_or("–".into(), |points| format!("{points:.0}")),
+                )
+            } else if symmetry.kept {
+                ("--good", 45.0, "kept".into())
+            } else {
+                ("--good", 0.0, String::new())
+            };
+            let _ = write!(
+                out,
+                "<td title=\"{}: {}\" style=\"background:color-mix(in srgb,var({colour}) {shade:.0}%,transparent)\">{words}</td>",
+                escape(&symmetry.shown()),
+                escape(&symmetry.verdict)
+            );
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
+
 fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
     let class = match (symmetry.kept, symmetry.verdict.as_str()) {
         (true, "kept" | "kept freely") => "good",
         (false, "contradicted") => "bad",
         _ => "warn",
     };
-    let (cost, p) =
-        symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| (cost.to_string(), escape(&p_in_words(cost.p))));
+    let (cost, p) = symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| {
+        (cost.to_string(), escape(&p_in_words(symmetry.adjusted.unwrap_or(cost.p))))
+    });
     let _ = write!(
         out,
         "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",

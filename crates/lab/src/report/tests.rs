@@ -11,7 +11,7 @@ use crate::project::{
     Architecture, Curve, FitLine, KeptGroupFacts, Learner, PartScore, Picture, Project, Shown, Symmetry, Version,
 };
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure};
+use crate::screen::{Cost, Measure, Threshold};
 
 const HOSTILE: &str = "<script>alert('x')</script>";
 
@@ -22,9 +22,11 @@ fn run() -> Run {
     let symmetry = |name: &str, kept: bool| Symmetry {
         name: name.into(),
         columns: Vec::new(),
+        pair: None,
         kept,
         verdict: if kept { "kept" } else { "contradicted" }.into(),
         cost: (!kept).then_some(cost),
+        adjusted: None,
         violation: Some(0.25),
         note: HOSTILE.into(),
     };
@@ -64,10 +66,12 @@ fn run() -> Run {
         exact_cost: Some(Cost { points: 0.0, interval: [-1.0, 1.0], p: 1.0, discordant: None }),
         kept_cost: Some(cost),
         detectable: None,
+        by_tolerance: Vec::new(),
         group: KeptGroupFacts {
             order: Some("2".into()),
             normal: Some(false),
             witness: Some("turn moves \"x\" out of it".into()),
+            blocks: None,
         },
         fits: vec![
             FitLine {
@@ -137,4 +141,30 @@ fn without_a_test_set_nothing_is_called_extrapolation() {
     run.consistency = None;
     let page = html(&run, &[]).unwrap();
     assert!(page.contains("No symmetry was kept") && page.contains("nothing to be consistent under"));
+}
+
+#[test]
+fn pairs_of_positions_are_drawn_as_a_square() {
+    let mut run = run();
+    let symmetry = |i: usize, j: usize| Symmetry {
+        name: format!("swap(0;{i},{j})"),
+        columns: [i, j].map(|k| ["a<b", "b", "c", "d"][k].to_string()).to_vec(),
+        pair: Some([i, j]),
+        kept: i > 0,
+        adjusted: Some(0.5),
+        cost: Some(Cost { points: 41.0, interval: [40.0, 42.0], p: 0.1, discordant: None }),
+        ..run.symmetries[0].clone()
+    };
+    run.symmetries = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))).map(|(i, j)| symmetry(i, j)).collect();
+    run.group.blocks = Some(vec![vec!["a<b".into()], vec!["b".into(), "c".into(), "d".into()]]);
+    run.by_tolerance =
+        vec![Threshold { from: 0.0, kept: None }, Threshold { from: 1.5, kept: Some([3, 4, 5].into_iter().collect()) }];
+    let page = html(&run, &[]).unwrap();
+    assert!(page.contains("<th scope=\"col\">a&lt;b</th><th scope=\"col\">b</th>"), "columns by their names");
+    assert_eq!((page.matches(">41</td>").count(), page.matches(">kept</td>").count()), (6, 3));
+    assert!(page.contains("What can be exchanged: a&lt;b | b,c,d.") && page.contains("from 1.5: 3 kept."));
+    assert!(page.contains(">p, corrected</th>") && page.contains(">0.500</td>") && !page.contains(">0.100</td>"));
+    // One pair is missing: there is no square to draw.
+    run.symmetries.pop();
+    assert!(!html(&run, &[]).unwrap().contains(">41</td>"));
 }

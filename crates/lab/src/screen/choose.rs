@@ -143,6 +143,19 @@ pub struct Threshold {
     pub kept: Option<GroupSet>,
 }
 
+impl Threshold {
+    /// Steps around the tolerance that was asked for, in words; none where there are none.
+    pub fn in_words(steps: &[Self], tolerance: f64) -> Option<String> {
+        let step = |step: &Self| match &step.kept {
+            Some(kept) => format!("from {:.1}: {} kept", step.from, kept.len()),
+            None => format!("from {:.1}: not known from these fits", step.from),
+        };
+        let at = steps.iter().rposition(|step| step.from <= tolerance).unwrap_or(0);
+        let shown = steps.get(at.saturating_sub(2)..(at + 3).min(steps.len())).filter(|shown| !shown.is_empty())?;
+        Some(shown.iter().map(step).collect::<Vec<_>>().join("; "))
+    }
+}
+
 /// How the choice depends on the tolerance, as far as the fits at hand tell. No fit is made for it. At the tolerance that was
 /// asked for it is what was `decided`.
 pub fn by_tolerance(

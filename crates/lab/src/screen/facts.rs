@@ -59,7 +59,7 @@ impl Facts {
 }
 
 /// The positions that a set of swaps ties together; none when some candidate is no swap, or they act on different axes.
-fn blocks(groups: &[Group], kept: &GroupSet) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn blocks(groups: &[Group], kept: &GroupSet) -> Option<Vec<Vec<usize>>> {
     let first = groups.first()?.swap()?;
     let mut partition = Partition::discrete(groups[0].shape().side(first.axes[0]));
     for (g, group) in groups.iter().enumerate() {

@@ -22,6 +22,7 @@ pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshol
 pub use decide::Screen;
 pub use decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
+pub(crate) use facts::blocks;
 pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
 pub use memory::Memory;
