@@ -113,6 +113,7 @@ pub(crate) struct CheckArgs {
     invar train sum                     # a built-in task: the whole grid over lambda, about a minute\n  \
     invar train even_minus_odd --lambda 10 --epochs 300\n  \
     invar train even_minus_odd --method screen     # what each symmetry costs, some minutes\n  \
+    invar train mnist34 --method screen --out run  # an hour or two; stopped, it goes on from what is in the folder\n  \
     invar train edges                   # a graph task; invar tasks lists them all")]
 pub(crate) struct TrainArgs {
     /// A project file, or a built-in task; `invar tasks` lists those. What follows is for tasks, except --out, --threads and
@@ -121,7 +122,7 @@ pub(crate) struct TrainArgs {
     pub(crate) task: String,
 
     /// Project: the folder for model.invar, run.json and records; a second run goes on where the first was cut short
-    /// [default: the folder `run` beside the project file].
+    /// [default: the folder `run` beside the project file]. Task, with screen: the folder for screen.json; the same.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 

@@ -157,10 +157,7 @@ fn symmetries(run: &Run) -> String {
         Learner::Screen => "cost: what imposing it alone loses on validation data",
     };
     text.push(what.into());
-    text.extend(run.detectable.map(|points| match run.measure {
-        Measure::Accuracy => format!("a cost below {points:.1} points cannot be told from none"),
-        Measure::RSquared { .. } => format!("at best a cost of {points:.2} points could be told from none"),
-    }));
+    text.extend(run.detectable.map(|points| run.measure.in_words(points)));
     let kept: Vec<&str> = run.kept().collect();
     let order = run.group.order.as_deref().map_or(String::new(), |order| format!(", a group of order {}", output::order(&order)));
     text.push(match kept.len() {

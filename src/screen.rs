@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow};
 use indicatif::ProgressBar;
+use invar_lab::files::write_whole;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
-    Answer, Evidence, HeadResult, Measure, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
+    Answer, Evidence, HeadResult, Measure, Memory, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
     Threshold, Verdict, p_in_words,
 };
 use invar_nn::Head;
@@ -36,9 +37,25 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     let problem = data.problem(args.seed.unwrap_or(0))?;
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "screening");
-    let record = config.run(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress));
+    let memory = args.out.as_ref().map(|folder| Memory::open(&folder.join("fits"), &config)).transpose()?;
+    let outcome = config.screen(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress), memory.as_ref());
     bar.finish_and_clear();
-    let record = record?;
+    let record = match (outcome, &args.out) {
+        (Err(invar_lab::Error::Stopped), Some(folder)) => {
+            let shown = folder.display();
+            return Err(anyhow!("stopped: what was finished is in {shown}; run the same command again to go on"));
+        }
+        (Err(invar_lab::Error::Stopped), None) => {
+            return Err(anyhow!("stopped before there was an answer; with --out FOLDER a second run goes on from the first"));
+        }
+        (outcome, _) => outcome?.record,
+    };
+    if let Some(folder) = &args.out {
+        let path = folder.join("screen.json");
+        let text = serde_json::to_string_pretty(&record)?;
+        write_whole(&path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    memory.map_or(Ok(()), Memory::forget)?;
     if args.json {
         output::json(&record)?;
     } else {
@@ -90,10 +107,7 @@ fn head(record: &ScreenRecord) -> String {
         Head::Hidden => "",
         Head::Affine => " by the affine head, which decides, since the hidden one has not learned the task",
     };
-    let seen = match record.measure {
-        Measure::Accuracy => format!("a cost below {:.1} points cannot be told from none", record.detectable),
-        Measure::RSquared { .. } => format!("at best a cost of {:.2} points could be told from none", record.detectable),
-    };
+    let seen = record.measure.in_words(record.detectable);
     format!(
         "{}: {}\n{}; trained on {}, decided on {} held out, tested on {} of another environment\n\
          nothing imposed: {score} on held-out examples{by}; {seen}",

@@ -42,12 +42,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     if crate::project::is_project(&args.task) {
         return crate::project::run(args);
     }
-    refuse("a built-in task", [("--out", args.out.is_some())])?;
     let data = data(args)?;
     if args.method == Some(MethodArg::Screen) {
         return crate::screen::run(args, data);
     }
-    refuse("--method cgreg", [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict)])?;
+    let given = [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict), ("--out", args.out.is_some())];
+    refuse("--method cgreg", given)?;
     let fits = fits(args, data);
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;

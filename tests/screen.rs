@@ -2,6 +2,10 @@
 
 mod common;
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
 use common::expect;
 use serde_json::Value;
 
@@ -124,4 +128,31 @@ fn reproduction_records_every_screen_once_and_goes_on_where_it_was() {
         lines
     };
     assert_eq!(sorted(&std::fs::read_to_string(&records).unwrap()), sorted(&first));
+}
+
+#[test]
+fn a_screen_that_is_killed_goes_on_from_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["train", "sum2", "--method", "screen", "--length", "4", "--examples", "1200", "--epochs", "60", "--json"];
+    let kept = [&args[..], &["--out", "out/run"]].concat();
+    let fits = folder.path().join("out/run/fits");
+    let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
+    let mut child =
+        Command::new(cargo_bin!("invar")).args(&kept).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while count() < 2 && begun.elapsed() < Duration::from_mins(2) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // SIGKILL: nothing can be tidied up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(count() > 1, "nothing was kept");
+    let record = |args: &[&str]| {
+        let mut record: Value = serde_json::from_str(&expect(folder.path(), args, 0).0).unwrap();
+        record.as_object_mut().unwrap().remove("seconds");
+        record
+    };
+    assert_eq!(record(&kept), record(&args));
+    let written = std::fs::read_to_string(folder.path().join("out/run/screen.json")).unwrap();
+    assert!(written.contains("\"by_tolerance\"") && !fits.exists());
 }

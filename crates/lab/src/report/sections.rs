@@ -47,7 +47,10 @@ fn sentence(run: &Run) -> String {
             many => Some(format!("{} and {} more", many[..5].join(", "), many.len() - 5)),
         }
     };
-    let kept = list(true).map(|names| format!("The model is exactly invariant to {names}."));
+    let kept = match run.partition() {
+        Some(partition) => Some(format!("The model is exactly invariant to any exchange within the parts of {partition}.")),
+        None => list(true).map(|names| format!("The model is exactly invariant to {names}.")),
+    };
     let lost = list(false).map(|names| format!("It is not made invariant to {names}."));
     [kept, lost].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -93,7 +96,11 @@ pub(super) fn asked(out: &mut String, run: &Run) {
 /// Verdict and cost of every candidate.
 pub(super) fn evidence(out: &mut String, run: &Run) {
     let violations = run.symmetries.iter().any(|symmetry| symmetry.violation.is_some());
-    let mut content = String::from(
+    let mut content = String::new();
+    if let Some(n) = run.positions().filter(|&n| (FEW..=MAX_CLASSES).contains(&n)) {
+        pairs(&mut content, run, n);
+    }
+    content.push_str(
         "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\" class=\"n\">cost in points</th>",
     );
@@ -120,15 +127,8 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
         } else {
             ""
         },
-        run.detectable.map_or(String::new(), |points| match run.measure {
-            Measure::Accuracy => format!("A cost below {points:.1} points cannot be told from none with these examples."),
-            Measure::RSquared { .. } =>
-                format!("At best a cost of {points:.2} points could be told from none; intervals say where."),
-        }),
+        run.detectable.map_or(String::new(), |points| format!("With these examples {}.", run.measure.in_words(points))),
     );
-    if let Some(n) = run.positions().filter(|&n| (FEW..=MAX_CLASSES).contains(&n)) {
-        pairs(&mut content, run, n);
-    }
     if let Some(partition) = run.partition() {
         let _ = writeln!(content, "<p>What can be exchanged: {}.</p>", escape(&partition));
     }
@@ -173,6 +173,8 @@ pub(super) fn evidence(out: &mut String, run: &Run) {
 /// Every pair of positions in a square: costs above the diagonal, below it what is kept.
 fn pairs(out: &mut String, run: &Run, n: usize) {
     let name = |position: usize| run.column(position).map_or_else(|| (position + 1).to_string(), escape);
+    let costs = run.symmetries.iter().filter_map(|symmetry| Some(symmetry.cost?.points));
+    let dearest = costs.fold(run.tolerance.max(1.0), f64::max);
     out.push_str(
         "<p class=\"muted\">Above the diagonal what exchanging two positions costs, below it what follows.</p>\n\
          <div class=\"scroll-x\"><table class=\"confusion\">\n<thead><tr><td></td>",
@@ -190,11 +192,8 @@ fn pairs(out: &mut String, run: &Run, n: usize) {
             };
             let cost = symmetry.cost.map(|cost| cost.points.max(0.0));
             let (colour, shade, words) = if i < j {
-                (
-                    "--bad",
-                    cost.map_or(0.0, |points| 0.6 * points.min(100.0)),
-                    cost.map_or("–".into(), |points| format!("{points:.0}")),
-                )
+                let shade = cost.map_or(0.0, |points| 60.0 * points / dearest);
+                ("--bad", shade, cost.map_or("–".into(), |points| format!("{points:.0}")))
             } else if symmetry.kept {
                 ("--good", 45.0, "kept".into())
             } else {

@@ -41,6 +41,17 @@ impl Measure {
         Self::variance(data).map_or(Self::Accuracy, |variance| Self::RSquared { variance })
     }
 
+    /// What it means that a cost of so many points could be significant.
+    pub fn in_words(self, detectable: f64) -> String {
+        match self {
+            Self::Accuracy => format!("a cost below {detectable:.1} points cannot be told from none"),
+            Self::RSquared { .. } if detectable < 0.01 => {
+                "at best a cost of less than 0.01 points could be told from none".into()
+            }
+            Self::RSquared { .. } => format!("at best a cost of {detectable:.2} points could be told from none"),
+        }
+    }
+
     /// The variance of targets that are numbers, never quite 0.
     pub(crate) fn variance(data: &Dataset) -> Option<f64> {
         let Targets::Values(values) = data.targets() else { return None };
