@@ -97,7 +97,7 @@ fn reproduction_records_every_screen_once_and_goes_on_where_it_was() {
     let first = std::fs::read_to_string(&records).unwrap();
     assert_eq!(first.lines().count(), 11);
     for ending in ["txt", "md", "csv", "tex", "json"] {
-        for table in ["extrapolation", "costs"] {
+        for table in ["extrapolation", "costs", "verdicts"] {
             let path = folder.path().join(format!("out/screen-sequences-smoke-{table}.{ending}"));
             assert!(std::fs::metadata(&path).is_ok_and(|file| file.len() > 100), "{}", path.display());
         }

@@ -10,6 +10,7 @@ mod printed;
 mod screen;
 mod sequences;
 mod together;
+mod verdicts;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;

@@ -6,7 +6,7 @@ use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences,
 use super::budget::Budget;
 use super::experiment::Only;
 use super::images::{self, ImageTables};
-use super::{errors, printed, seeds};
+use super::{errors, printed, seeds, verdicts};
 use crate::error::{Error, Result};
 use crate::fit::Method;
 use crate::networks::Backbone;
@@ -183,7 +183,9 @@ impl ScreenTables {
             let rows = self.data().into_iter().map(|data| errors::row(data, &self.of(records, data))).collect();
             return vec![errors::table(rows, self.describe_of(records, &self.data()))];
         }
-        vec![self.extrapolation(records), self.costs(records)]
+        let verdicts = self.data().into_iter().map(|data| verdicts::row(data, &self.of(records, data))).collect();
+        let verdicts = verdicts::table(verdicts, self.describe_of(records, &self.data()));
+        vec![self.extrapolation(records), self.costs(records), verdicts]
     }
 
     /// The records of a task, by seed.
