@@ -1,7 +1,7 @@
 //! `invar reproduce`: the paper's tables.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
@@ -68,32 +68,31 @@ pub(crate) fn recorded(args: &ReproduceArgs, experiment: &dyn Experiment, run: b
 /// The tables of the learner `screen`.
 fn screens(args: &ReproduceArgs, field: Field) -> Result<ExitCode> {
     let tables = ScreenTables { budget: args.budget, field };
-    let records = screened(args, field, !args.tables_only)?;
+    let records = if args.tables_only { Records::read(&records_of(args, tables))? } else { screened(args, field, only(args))? };
     let missing = tables.missing(&records, only(args)).len();
     finish(args, &tables.name(), &tables.tables(&records), [records.len(), missing])
 }
 
-/// The records of screens, after the missing ones if they are to be run.
-pub(crate) fn screened(args: &ReproduceArgs, field: Field, run: bool) -> Result<Vec<ScreenRecord>> {
+fn records_of(args: &ReproduceArgs, tables: ScreenTables) -> PathBuf {
+    args.results.join(format!("{}.jsonl", tables.name()))
+}
+
+/// The records of screens, after those of these rows that are missing.
+pub(crate) fn screened(args: &ReproduceArgs, field: Field, only: Only<'_>) -> Result<Vec<ScreenRecord>> {
     let tables = ScreenTables { budget: args.budget, field };
-    let path = args.results.join(format!("{}.jsonl", tables.name()));
-    Ok(if run {
-        let threads = crate::prepare_fits(args.threads);
-        matching(args, tables.configs().iter().map(|config| config.data.row()).collect())?;
-        let mut records = Records::open(&path)?;
-        let missing = tables.missing(records.all(), only(args));
-        let progress = Screens::new(missing.len());
-        let listen = |k: usize, heard: Progress| progress.hear(k, heard);
-        ScreenTables::run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
-        progress.bar.finish_and_clear();
-        records.all().to_vec()
-    } else {
-        Records::read(&path)?
-    })
+    let threads = crate::prepare_fits(args.threads);
+    matching(args, tables.configs().iter().map(|config| config.data.row()).collect())?;
+    let mut records = Records::open(&records_of(args, tables))?;
+    let missing = tables.missing(records.all(), only);
+    let progress = Screens::new(missing.len());
+    let listen = |k: usize, heard: Progress| progress.hear(k, heard);
+    ScreenTables::run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
+    progress.bar.finish_and_clear();
+    Ok(records.all().to_vec())
 }
 
 fn only(args: &ReproduceArgs) -> Only<'_> {
-    Only(args.only.as_deref())
+    args.only.as_deref().into()
 }
 
 /// Refuses a text that is in the name of no row.

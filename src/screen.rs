@@ -196,10 +196,7 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
     let mut text = vec![format!("{} {title}", strong("cost")), square(n, pair)];
     let abandoned = record.evidence.iter().filter(|evidence| evidence.is_abandoned()).count();
     if abandoned > 0 {
-        text.push(format!(
-            "{} early; the costs of these are at most that",
-            output::count_of(abandoned, "fit was given up", "fits were given up")
-        ));
+        text.push(format!("of {abandoned} the fit was given up early: they cost at most that"));
     }
     text.join("\n")
 }

@@ -28,8 +28,8 @@ pub(crate) fn table1(args: &ReproduceArgs) -> Result<ExitCode> {
             recorded(args, &ImageTables::new(budget), true)?;
         }
         Learner::Screen => {
-            screened(args, Field::Sequences, true)?;
-            screened(args, Field::Images, true)?;
+            screened(args, Field::Sequences, Only::Paper)?;
+            screened(args, Field::Images, Only::Paper)?;
         }
     }
     let recordings = read(args)?;
@@ -82,7 +82,7 @@ fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str
     let sequences = |head| reproduce::missing(&SequenceTables { budget, head }, &recordings.sequences);
     let lift = |head| reproduce::missing(&LiftTables::new(budget, head), &recordings.lift);
     let images = |head| reproduce::missing(&ImageTables { head, ..ImageTables::new(budget) }, &recordings.images);
-    let screens = |field, records| ScreenTables { budget, field }.missing(records, Only(None)).len();
+    let screens = |field, records| ScreenTables { budget, field }.missing(records, Only::Paper).len();
     let parts = [
         ("sequences", sequences(Head::Hidden)),
         ("sequences-affine", sequences(Head::Affine)),

@@ -16,7 +16,7 @@ use super::{MethodArg, at_least_one};
     invar reproduce appendix-a                      # seconds\n  \
     invar reproduce screen-sequences --budget quick # the learner screen; ten minutes, 90 for standard\n  \
     invar reproduce screen-images --only 'mnist34, invariant to color'   # one row\n  \
-    invar reproduce table1 --method screen --budget standard")]
+    invar reproduce table1 --method screen --budget standard   # about three hours on two cores")]
 pub(crate) struct ReproduceArgs {
     /// Which part of the paper.
     #[arg(value_enum)]
@@ -30,7 +30,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "TEXT", conflicts_with = "tables_only")]
     pub(crate) only: Option<String>,
 
-    /// How much: smoke (seconds), quick (ten minutes), standard (two hours), fold (images: all of MNIST in one fold, hours a row), paper
+    /// How much: smoke (seconds), quick (ten minutes), standard (two to three hours), fold (images: all of MNIST in one fold, hours a row), paper
     /// (everything as printed).
     #[arg(long, default_value = "quick", value_parser = parse_budget)]
     pub(crate) budget: Budget,

@@ -42,17 +42,44 @@ pub trait Experiment {
     fn tables(&self, records: &[Record]) -> Vec<Table>;
 }
 
-/// Which rows of a table are wanted: the one of exactly this name, or else those whose name contains it. Without a text, all.
+/// Which rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Only<'a>(pub Option<&'a str>);
+pub enum Only<'a> {
+    /// All of them.
+    Everything,
+    /// The row of this name, or else those whose name contains it.
+    Rows(&'a str),
+    /// Those of tasks that the paper has.
+    Paper,
+}
+
+impl<'a> From<Option<&'a str>> for Only<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Everything, Self::Rows)
+    }
+}
 
 impl Only<'_> {
     /// Of things with data, those in wanted rows.
     pub fn of<T>(self, things: Vec<T>, data: impl Fn(&T) -> Data) -> Vec<T> {
-        let Some(text) = self.0 else { return things };
-        let exact = things.iter().any(|thing| data(thing).row() == text);
-        let wanted = |row: String| if exact { row == text } else { row.contains(text) };
-        things.into_iter().filter(|thing| wanted(data(thing).row())).collect()
+        match self {
+            Self::Everything => things,
+            Self::Rows(text) => {
+                let exact = things.iter().any(|thing| data(thing).row() == text);
+                let wanted = |row: String| if exact { row == text } else { row.contains(text) };
+                things.into_iter().filter(|thing| wanted(data(thing).row())).collect()
+            }
+            Self::Paper => things.into_iter().filter(|thing| in_paper(&data(thing))).collect(),
+        }
+    }
+}
+
+/// Whether the paper has the task.
+pub(super) fn in_paper(data: &Data) -> bool {
+    match data {
+        Data::Sequences(sequences) => sequences.task.in_paper(),
+        Data::Images(_) => true,
+        Data::Graphs(_) | Data::Files(_) => false,
     }
 }
 

@@ -4,7 +4,7 @@ use invar_nn::Head;
 use invar_tasks::{GraphTask, Graphs, ImageTask, Images, SequenceTask, Sequences, Sizes};
 
 use super::budget::Budget;
-use super::experiment::Only;
+use super::experiment::{Only, in_paper};
 use super::images::{self, ImageTables};
 use super::{errors, printed, seeds, verdicts};
 use crate::error::{Error, Result};
@@ -356,14 +356,6 @@ fn earlier(config: &ScreenConfig) -> ScreenConfig {
 
 fn shares(records: &[&ScreenRecord], value: impl Fn(&ScreenRecord) -> Option<f64>) -> Vec<f64> {
     records.iter().filter_map(|record| value(record)).collect()
-}
-
-fn in_paper(data: &Data) -> bool {
-    match data {
-        Data::Sequences(sequences) => sequences.task.in_paper(),
-        Data::Images(_) => true,
-        Data::Graphs(_) | Data::Files(_) => false,
-    }
 }
 
 fn paper(data: Data) -> Option<(f64, f64)> {

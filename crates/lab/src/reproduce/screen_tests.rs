@@ -8,10 +8,11 @@ use super::*;
 #[test]
 fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
     let tables = ScreenTables { budget: Budget::Standard, field: Field::Sequences };
-    assert_eq!((tables.configs().len(), tables.missing(&[], Only(None)).len()), (55, 55));
-    let rows = |text| tables.missing(&[], Only(Some(text))).len();
+    assert_eq!((tables.configs().len(), tables.missing(&[], Only::Everything).len()), (55, 55));
+    let rows = |text| tables.missing(&[], Only::Rows(text)).len();
     // `sum` is the name of a row and part of another; `su` is part of both.
     assert_eq!((rows("sum"), rows("sum2"), rows("su"), rows("?")), (5, 5, 10, 0));
+    assert_eq!(tables.missing(&[], Only::Paper).len(), 20);
     assert_eq!(ScreenTables { budget: Budget::Quick, ..tables }.configs().len(), 11);
     assert_eq!(ScreenTables { field: Field::Images, ..tables }.configs().len(), 8);
     let seeds: Vec<u64> = tables.configs().iter().map(|config| config.seed).collect();
@@ -87,7 +88,7 @@ fn records_from_before_heads_grew_stand_until_all_of_a_task_is_screened_again() 
     assert!(note(&half) && counted(&half));
     let all: Vec<ScreenRecord> = half.into_iter().chain([of(1, true)]).collect();
     assert!(!note(&all) && counted(&all));
-    assert_eq!(tables.missing(&all, Only(None)).len(), 53);
+    assert_eq!(tables.missing(&all, Only::Everything).len(), 53);
     // Of three candidates two hold; one of these is lost, and the third is kept, but not strictly.
     let mut told = all;
     for record in &mut told {
