@@ -11,7 +11,7 @@ use invar_lab::screen::{Measure, p_in_words};
 use crate::cli::TrainArgs;
 use crate::output::{self, line, strong, thousands};
 use crate::reproduce::bar;
-use crate::square::{Pair, square};
+use crate::square::{MOST, Pair, square};
 use crate::train::refuse;
 
 /// Most symmetries listed one by one.
@@ -141,7 +141,7 @@ fn fits(run: &Run) -> String {
 
 fn symmetries(run: &Run) -> String {
     let mut text = Vec::new();
-    let positions = run.positions().filter(|_| run.symmetries.len() > SHOWN);
+    let positions = run.positions().filter(|&n| n <= MOST && run.symmetries.len() > SHOWN);
     let listed: Vec<&Symmetry> = match positions {
         Some(n) => {
             text.push(picture(run, n));
@@ -186,8 +186,7 @@ fn picture(run: &Run, n: usize) -> String {
         let symmetry = run.exchanging(i, j)?;
         Some(Pair { cost: symmetry.cost.map(|cost| cost.points), verdict: &symmetry.verdict })
     };
-    let title = "of exchanging two positions (from 1), in points; below the diagonal what follows from it";
-    let mut text = vec![format!("{} {title}", strong("cost")), square(n, pair)];
+    let mut text = vec![square(n, pair)];
     let columns: Vec<String> = (0..n).filter_map(|i| Some(format!("{} {}", i + 1, run.column(i)?))).collect();
     if !columns.is_empty() {
         text.push(format!("columns: {}", columns.join(", ")));

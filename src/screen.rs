@@ -16,7 +16,7 @@ use invar_nn::Head;
 use crate::cli::TrainArgs;
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
-use crate::square::{Pair, square};
+use crate::square::{MOST, Pair, square};
 use crate::train::refuse;
 
 /// Most symmetries listed one by one.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     let problem = data.problem(args.seed.unwrap_or(0))?;
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "screening");
-    let memory = args.out.as_ref().map(|folder| Memory::open(&folder.join("fits"), &config)).transpose()?;
+    let memory = args.out.as_ref().map(|folder| Memory::open(&folder.join("screen.fits"), &config)).transpose()?;
     let outcome = config.screen(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress), memory.as_ref());
     bar.finish_and_clear();
     let record = match (outcome, &args.out) {
@@ -181,7 +181,7 @@ fn list(record: &ScreenRecord, groups: impl Iterator<Item = usize>) -> String {
 fn pairs(record: &ScreenRecord) -> Option<Vec<(usize, usize)>> {
     let n: usize = record.answers.first()?.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
-    (pairs.len() == record.names.len()).then_some(pairs)
+    (n <= MOST && pairs.len() == record.names.len()).then_some(pairs)
 }
 
 /// Costs above the diagonal, verdicts below it.
@@ -192,8 +192,7 @@ fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> S
         let g = group(i, j)?;
         Some(Pair { cost: Some(record.evidence[g].cost.points), verdict: answer.verdicts[g].in_words() })
     };
-    let title = "of exchanging two positions (from 1), in points; below the diagonal what follows from it";
-    let mut text = vec![format!("{} {title}", strong("cost")), square(n, pair)];
+    let mut text = vec![square(n, pair)];
     let abandoned = record.evidence.iter().filter(|evidence| evidence.is_abandoned()).count();
     if abandoned > 0 {
         text.push(format!("of {abandoned} the fit was given up early: they cost at most that"));

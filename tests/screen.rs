@@ -135,18 +135,36 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["train", "sum2", "--method", "screen", "--length", "4", "--examples", "1200", "--epochs", "60", "--json"];
     let kept = [&args[..], &["--out", "out/run"]].concat();
-    let fits = folder.path().join("out/run/fits");
+    let fits = folder.path().join("out/run/screen.fits");
     let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
-    let mut child =
-        Command::new(cargo_bin!("invar")).args(&kept).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    while count() < 2 && begun.elapsed() < Duration::from_mins(2) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let start =
+        || Command::new(cargo_bin!("invar")).args(&kept).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
+    let until = |enough: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !enough() && begun.elapsed() < Duration::from_mins(2) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
     // SIGKILL: nothing can be tidied up.
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(count() > 1, "nothing was kept");
+    let killed_at = |more: usize| {
+        let mut child = start();
+        until(&|| count() >= more);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    };
+    let written = || -> Vec<_> {
+        let files = std::fs::read_dir(&fits).unwrap().map(|entry| entry.unwrap());
+        files.map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap())).collect()
+    };
+    killed_at(2);
+    let first = written();
+    assert!(first.len() > 1, "nothing was kept");
+    // What is there is not made again.
+    killed_at(first.len() + 1);
+    let second = written();
+    assert!(second.len() > first.len() && first.iter().all(|file| second.contains(file)));
+    // What is not ours stays.
+    std::fs::write(fits.join("mine.txt"), "x").unwrap();
     let record = |args: &[&str]| {
         let mut record: Value = serde_json::from_str(&expect(folder.path(), args, 0).0).unwrap();
         record.as_object_mut().unwrap().remove("seconds");
@@ -154,5 +172,5 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     };
     assert_eq!(record(&kept), record(&args));
     let written = std::fs::read_to_string(folder.path().join("out/run/screen.json")).unwrap();
-    assert!(written.contains("\"by_tolerance\"") && !fits.exists());
+    assert!(written.contains("\"by_tolerance\"") && count() == 1 && fits.join("mine.txt").exists());
 }

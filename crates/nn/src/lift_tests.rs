@@ -100,6 +100,8 @@ proptest! {
         let (before, after) = (run(x), run(moved));
         let size: f32 = (before.clone() - before.clone().mean_dim(0)).abs().max().into_scalar();
         let gap: f32 = (after - before).abs().max().into_scalar();
+        // Where images are answered alike there is nothing to compare with.
+        prop_assume!(size > 1e-3);
         prop_assert!(gap < 1e-4 * size, "{:?}, side {}: {} of {}", set, side, gap, size);
     }
 }

@@ -6,6 +6,7 @@ use invar_nn::{Bases, Dataset, Inputs, Pixels, Reynolds, Targets};
 
 use super::load::Loaded;
 use super::scaling::{Scaling, TargetScaling};
+use crate::doubt::most_frequent;
 use crate::error::{Error, Result};
 use crate::problem::{Data, Problem};
 use crate::screen::Measure;
@@ -45,14 +46,15 @@ impl Loaded {
         let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
         let test = self.test.as_ref().map(dataset).transpose()?;
         let lattice = Lattice::new(self.weight_groups()?, &Options::default())?;
+        let measure = Measure::of(&validation);
         let problem = Problem {
             bases: Bases::of(&lattice),
             reynolds: Reynolds::of(lattice.groups())?,
             lattice,
             symmetry: None,
             vocabulary: None,
-            measure: Measure::of(&validation),
-            chance: chance(&self.train, self.test.as_ref().unwrap_or(&self.validation)),
+            measure,
+            chance: most_frequent(measure, &train, test.as_ref().unwrap_or(&validation)),
             train,
             validation,
             test,
@@ -88,16 +90,6 @@ impl Loaded {
         };
         Ok(Dataset::new(inputs, targets)?)
     }
-}
-
-/// How often the most frequent class of one table is right in another; 0 for numbers, where the mean has an R² of 0.
-pub(super) fn chance(train: &Table, other: &Table) -> f64 {
-    let (Labels::Classes { names, values }, Labels::Classes { values: others, .. }) = (&train.labels, &other.labels) else {
-        return 0.0;
-    };
-    let count = |class: usize, of: &[usize]| of.iter().filter(|&&other| other == class).count();
-    let most = (0..names.len()).max_by_key(|&class| (count(class, values), usize::MAX - class)).unwrap_or(0);
-    count(most, others) as f64 / others.len().max(1) as f64
 }
 
 #[cfg(test)]

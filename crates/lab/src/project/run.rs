@@ -1,5 +1,6 @@
 //! A run: everything that a report needs to know, in one file.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use invar_algebra::{Group, Shape};
@@ -183,8 +184,9 @@ impl Run {
     /// How many positions there are, where exchanging any two of them is a candidate.
     pub fn positions(&self) -> Option<usize> {
         let count = self.group.blocks.as_ref()?.iter().map(Vec::len).sum::<usize>();
-        let all = (0..count).all(|j| (0..j).all(|i| self.exchanging(i, j).is_some()));
-        (all && self.symmetries.len() == count * count.saturating_sub(1) / 2).then_some(count)
+        let pairs: HashSet<[usize; 2]> = self.symmetries.iter().filter_map(|symmetry| symmetry.pair).collect();
+        let all = count * count.saturating_sub(1) / 2;
+        (pairs.len() == all && self.symmetries.len() == all).then_some(count)
     }
 
     /// The candidate that exchanges two positions, i < j.

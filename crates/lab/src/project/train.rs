@@ -187,7 +187,7 @@ fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
 
 /// The positions that a candidate exchanges.
 fn pair(loaded: &Loaded, group: usize) -> Option<[usize; 2]> {
-    loaded.groups[group].swap().map(|swap| [swap.i.min(swap.j), swap.i.max(swap.j)])
+    loaded.groups[group].swap().map(|swap| [swap.i, swap.j])
 }
 
 /// What the chosen fit costs against the one with the best validation score.
@@ -212,7 +212,8 @@ fn against_best<'a>(
 /// What a cost is the cost of, and what else decided about a candidate.
 fn note(record: &ScreenRecord, answer: &Answer, group: usize) -> String {
     let names = |set: &GroupSet| set.iter().map(|group| record.names[group].as_str()).collect::<Vec<_>>().join(", ");
-    let alone = "cost of imposing it alone, against the network with nothing imposed";
+    let early = if record.evidence[group].is_abandoned() { ", at most: the fit was given up early" } else { "" };
+    let alone = format!("cost of imposing it alone, against the network with nothing imposed{early}");
     match &answer.verdicts[group] {
         Verdict::Dropped(dropped) => match dropped.cost {
             Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
@@ -220,7 +221,7 @@ fn note(record: &ScreenRecord, answer: &Answer, group: usize) -> String {
         },
         _ => match record.speaks_for(answer, group) {
             Some(trial) => format!("{alone}; together with others that are kept it costs {:.1} points", trial.cost.points),
-            None => alone.into(),
+            None => alone,
         },
     }
 }

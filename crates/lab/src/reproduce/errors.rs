@@ -65,7 +65,7 @@ pub(super) fn table(rows: Vec<Row>, describe: String) -> Table {
     let rule =
         |rule: &str| ["screens with a wrong claim", "not kept", "tolerated", "undecided"].map(|what| format!("{rule}{what}"));
     let note = "Every candidate holds, so every verdict but `kept freely` is an error. Screens with a wrong claim: how many call at least \
-        one candidate contradicted, dropped or tolerated, with Wilson's 95 % interval; then how many verdicts are of each kind. Single \
+        one candidate contradicted, dropped, undecided and not kept, or tolerated, with Wilson's 95 % interval; then how many verdicts are of each kind. Single \
         candidates are tested at 5 % for a whole screen (Holm); joint fits are tested one by one at 5 %, and `undecided` goes by \
         the 95 % interval of the candidate alone, uncorrected. Detectable: the smallest cost in points that the validation examples could \
         show.";

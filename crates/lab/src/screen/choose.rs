@@ -175,8 +175,8 @@ pub fn by_tolerance(
     let mut steps: Vec<Threshold> = Vec::new();
     for (k, from) in places.into_iter().enumerate() {
         let rule = Rule { tolerance: from, strict: false };
-        let given_up =
-            |single: &Single| single.abandoned && rule.finding(&single.cost, single.adjusted, alpha) != Finding::Contradicted;
+        // A fit that was given up overstates its cost: it says nothing unless even the least of it is too much.
+        let given_up = |single: &Single| single.abandoned && single.cost.interval[0] <= from;
         let kept = if let Some((_, kept)) = asked.filter(|&(asked, _)| asked == k) {
             Some(kept.clone())
         } else if singles.iter().any(given_up) {
@@ -202,15 +202,18 @@ fn taken_back(
     alpha: f64,
     closure: Closure,
 ) -> Result<GroupSet> {
-    loop {
+    // On top of nothing that is what each candidate alone was.
+    let bottom = closure(&GroupSet::empty())?;
+    while kept != bottom {
         let rejected: Vec<usize> = (0..candidates).filter(|&group| !kept.contains(group)).collect();
         let more = rejected.into_iter().map(|group| closure(&kept.with(group))).collect::<Result<Vec<_>>>()?;
         let fits = known.iter().filter(|known| more.contains(&known.set) && !known.abandoned && rule.accepts(&known.cost, alpha));
         match fits.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points)) {
             Some(known) => kept.clone_from(&known.set),
-            None => return Ok(kept),
+            None => break,
         }
     }
+    Ok(kept)
 }
 
 /// The cost of a constraint from those that were fitted: its own, or that of a larger one that is accepted or a smaller one

@@ -113,6 +113,9 @@ fn the_answer_by_tolerance_is_read_off_the_fits_at_hand() {
     singles[0].abandoned = true;
     let steps = by_tolerance(&singles, &known, None, ALPHA, &mut closure).unwrap();
     assert!(steps.last().unwrap().kept.is_none() && (steps.last().unwrap().from - 2.7).abs() < 1e-9, "{steps:?}");
+    // Whether its cost is significant or not.
+    singles[0].adjusted = 1.0;
+    assert_eq!(by_tolerance(&singles, &known, None, ALPHA, &mut closure).unwrap(), steps);
 }
 
 #[test]

@@ -377,7 +377,8 @@ impl<'a, F: Fitter> Screen<'a, F> {
             let one = Known { set: trial.imposed.clone(), cost: trial.cost, abandoned: trial.ending == Ending::Abandoned };
             // The cheapest start counts.
             match known.iter_mut().find(|known| known.set == one.set) {
-                Some(same) if one.cost.points < same.cost.points => *same = one,
+                // Of equals one that was not given up.
+                Some(same) if (one.cost.points, one.abandoned) < (same.cost.points, same.abandoned) => *same = one,
                 Some(_) => {}
                 None => known.push(one),
             }

@@ -111,7 +111,7 @@ pub trait Fitter: Sync {
     /// Number of candidate groups.
     fn candidates(&self) -> usize;
 
-    /// cl(M): every candidate that a model with M imposed is invariant to.
+    /// cl(M): every candidate that a model with M imposed is invariant to, M among them.
     fn closure(&self, set: &GroupSet) -> Result<GroupSet>;
 
     /// Fits once.

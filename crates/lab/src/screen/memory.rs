@@ -16,6 +16,8 @@ use super::fitter::Ending;
 use super::record::ScreenConfig;
 use crate::error::{Error, Result};
 
+/// How the names of its files end.
+const ENDING: &str = "fit";
 /// The entry of a file that holds what is known besides weights.
 const ABOUT: &str = "fit";
 
@@ -52,10 +54,18 @@ impl Memory {
         Ok(Self { folder, config })
     }
 
-    /// Removes the folder: the screen is done.
+    /// Removes the fits: the screen is done. The folder goes with them unless there is something else in it.
     pub fn forget(self) -> Result<()> {
         let failed = |source| Error::File { what: "remove", path: self.folder.clone(), source };
-        std::fs::remove_dir_all(&self.folder).map_err(failed)
+        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            // A program that was killed may have left a file that it had begun.
+            if path.extension().is_some_and(|ending| ending == ENDING || ending == "tmp") {
+                std::fs::remove_file(&path).map_err(failed)?;
+            }
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+        Ok(())
     }
 
     /// The key of a fit, from everything besides the configuration that decides it. Without a fingerprint of the program there is
@@ -65,7 +75,7 @@ impl Memory {
     }
 
     fn path(&self, key: &Digest) -> PathBuf {
-        self.folder.join(format!("{}.fit", key.short()))
+        self.folder.join(format!("{}.{ENDING}", key.short()))
     }
 
     /// The weights of a finished fit, put into a network of its kind; nothing when it is not there. A file that is damaged is

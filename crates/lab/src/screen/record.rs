@@ -358,8 +358,7 @@ impl ScreenConfig {
             let score = free.first().filter(|_| !decision.kept.is_empty())?.validation.accuracy;
             problem.doubt(NOTHING_IMPOSED, score, decision.rule, detectable)
         };
-        let told = |decision: &Decision<Trained>| Ok(Answer { doubt: doubt(decision), ..answer(problem, decision)? });
-        let answers = decisions.iter().map(told).collect::<Result<_>>()?;
+        let answers = decisions.iter().map(|decision| answer(problem, decision, doubt(decision))).collect::<Result<_>>()?;
         let record = ScreenRecord {
             config: self.clone(),
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
@@ -414,7 +413,7 @@ impl Course<Trained> {
     }
 }
 
-fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
+fn answer(problem: &Problem, decision: &Decision<Trained>, doubt: Option<String>) -> Result<Answer> {
     let heads = HEADS.iter().zip(&decision.refits).map(|(&head, refits)| head_result(problem, head, refits));
     Ok(Answer {
         rule: decision.rule,
@@ -426,7 +425,7 @@ fn answer(problem: &Problem, decision: &Decision<Trained>) -> Result<Answer> {
         preferred: decision.preferred,
         cost: Some(decision.cost),
         by_tolerance: decision.by_tolerance.clone(),
-        doubt: None,
+        doubt,
     })
 }
 

@@ -31,7 +31,7 @@ pub enum Finding {
     Tolerable,
     /// A significant cost, and beyond the tolerance (strict: any).
     Contradicted,
-    /// The interval spans the tolerance: more validation examples are needed to tell.
+    /// The interval spans the tolerance, or is beyond it by what could be chance: more validation examples are needed to tell.
     Undecided,
 }
 
@@ -51,8 +51,9 @@ impl Rule {
         cost.points <= self.tolerance + 1e-9 && (!self.strict || cost.p >= alpha)
     }
 
-    /// What a candidate's own cost says; `adjusted` is its p-value corrected over all candidates. The 95 % interval is not corrected,
-    /// so that one beyond the tolerance contradicts only if the corrected test agrees that there is a cost at all.
+    /// What a candidate's own cost says; `adjusted` is its p-value corrected over all candidates. The 95 % interval is not corrected:
+    /// one beyond the tolerance contradicts only if the corrected test agrees that there is a cost at all, so that a candidate without
+    /// any is not contradicted for being one of many.
     pub fn finding(&self, cost: &Cost, adjusted: f64, alpha: f64) -> Finding {
         let (significant, [low, high]) = (adjusted < alpha, cost.interval);
         if significant && (self.strict || low > self.tolerance) {

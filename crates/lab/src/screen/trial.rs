@@ -63,7 +63,8 @@ impl Evidence {
 
     /// Whether the trial that counts was given up early: the cost is then an overestimate.
     pub fn is_abandoned(&self) -> bool {
-        self.trials.iter().any(|trial| trial.ending == Ending::Abandoned && trial.cost == self.cost)
+        let mut counting = self.trials.iter().filter(|trial| trial.cost == self.cost).peekable();
+        counting.peek().is_some() && counting.all(|trial| trial.ending == Ending::Abandoned)
     }
 
     pub(super) fn single(&self) -> Single {
@@ -79,7 +80,7 @@ pub enum Verdict {
     KeptFreely,
     /// Kept at a significant cost within the tolerance.
     Tolerated,
-    /// Kept, although the interval of its cost spans the tolerance.
+    /// Kept, although its cost could be beyond the tolerance.
     Undecided,
     /// Not kept: alone it costs more than the rule allows, though not significantly more.
     Refused,
