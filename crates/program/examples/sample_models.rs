@@ -153,6 +153,19 @@ fn orbits() -> Result<[Saved; 2]> {
     Ok([model(dense, &["cycle(0)"])?, model(images, &["permute(0)"])?])
 }
 
+/// Arrays from both sides of a change of signs, and of a matrix.
+fn mirrored_arrays() -> Result<[Saved; 2]> {
+    let mut drawn = Drawn(7);
+    let mut mirrored = |entries: usize, views: Tensor, candidate: &str| -> Result<Saved> {
+        let inner = vec![drawn.linear(5, entries)?, activate(Activation::Relu)];
+        let ops = vec![flat(entries), Op::Orbit { views, ops: inner }, flat(10), drawn.shared(2, 2, 5)?];
+        model(Program::new(Input::Array { shape: vec![entries] }, ops)?, &[candidate])
+    };
+    let signs = Tensor::new([2, 3], vec![0.0, 1.0, 2.0, -1.0, -2.0, -3.0])?;
+    let matrices = Tensor::new([2, 2, 2], vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.5, 2.0, 0.0])?;
+    Ok([mirrored(3, signs, "negate")?, mirrored(2, matrices, "generators([[[0,1/2],[2,0]]])")?])
+}
+
 /// Three networks that answer together, on tokens.
 fn median() -> Result<Saved> {
     let mut drawn = Drawn(6);
@@ -200,6 +213,7 @@ fn write(folder: &Path, name: &str, model: &Saved) -> Result<()> {
 
 fn all(folder: &Path) -> Result<()> {
     let [dense, convolutional] = orbits()?;
+    let [signs, matrices] = mirrored_arrays()?;
     let models = [
         ("images", images()?),
         ("sums", sums()?),
@@ -207,6 +221,8 @@ fn all(folder: &Path) -> Result<()> {
         ("array", array()?),
         ("orbit_tokens", dense),
         ("orbit_images", convolutional),
+        ("orbit_signs", signs),
+        ("orbit_matrices", matrices),
         ("median", median()?),
     ];
     models.iter().try_for_each(|(name, model)| write(folder, name, model))

@@ -24,6 +24,7 @@ mod tensor;
 mod input;
 mod op;
 mod program;
+mod views;
 
 mod run;
 

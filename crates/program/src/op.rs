@@ -81,11 +81,11 @@ pub enum Op {
         /// How.
         pooling: Pooling,
     },
-    /// The same operations on the input as seen from every side: elements x outputs. Only the first operation can be it,
-    /// of the program or of a member of a median.
+    /// The same operations on the example as seen from every side: elements x outputs.
     Orbit {
-        /// For each element and each entry of the view the entry of the input that is seen there: elements x entries, whole
-        /// numbers.
+        /// For each element and each entry of its view the entry of the example that is seen there, elements x entries: whole
+        /// numbers, -1 - i for entry i with its sign changed. Or for each element the matrix that the example is multiplied
+        /// with, elements x entries x entries.
         views: Tensor,
         /// What is done with each view; the last has one axis.
         ops: Vec<Op>,
@@ -268,8 +268,9 @@ impl Op {
             }
             (Self::SumChannels, [_, height, width]) => Ok(vec![1, *height, *width]),
             (Self::PoolSpace { .. }, [channels, _, _]) => Ok(vec![*channels]),
-            (Self::Orbit { .. }, _) => Err(("to be the first operation".into(), "another place".into())),
-            (Self::Median { .. }, _) => Err(("to be an operation of the program itself".into(), "one inside of another".into())),
+            (Self::Orbit { .. } | Self::Median { .. }, _) => {
+                Err(("to be an operation of the program itself".into(), "one inside of another".into()))
+            }
             (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
             (
                 Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },

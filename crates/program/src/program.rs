@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, dims};
 use crate::op::{Misfit, Op};
 use crate::tensor::Tensor;
+use crate::views::Views;
 use crate::{Input, run};
 
 /// What inference needs and nothing else: the operations of a network in their order, with their weights, folded.
@@ -94,8 +95,8 @@ fn shapes(input: Vec<usize>, vocabulary: Option<usize>, ops: &[Op]) -> std::resu
     for (index, op) in ops.iter().enumerate() {
         let shape = &all[index];
         let next = match op {
-            Op::Orbit { views, ops } if index == 0 => orbit(shape, vocabulary, views, ops),
             // Tokens are tokens in front of the first operation alone.
+            Op::Orbit { views, ops } => orbit(shape, vocabulary.filter(|_| index == 0), views, ops),
             Op::Median { members } => median(shape, vocabulary.filter(|_| index == 0), members),
             Op::Gather { table } if index == 0 => match vocabulary {
                 Some(vocabulary) if table.shape.first() != Some(&vocabulary) => {
@@ -118,13 +119,9 @@ fn shapes(input: Vec<usize>, vocabulary: Option<usize>, ops: &[Op]) -> std::resu
 }
 
 fn orbit(shape: &[usize], vocabulary: Option<usize>, views: &Tensor, ops: &[Op]) -> std::result::Result<Vec<usize>, Misfit> {
-    let entries: usize = shape.iter().product();
-    let elements = match views.shape[..] {
-        [elements, width] if elements > 0 && width == entries => elements,
-        _ => return Err((format!("views of elements x {entries}"), dims(&views.shape))),
-    };
-    if let Some(bad) = views.values.iter().find(|&&v| !(v >= 0.0 && v < entries as f32 && v.fract() == 0.0)) {
-        return Err((format!("views that are whole numbers below {entries}"), bad.to_string()));
+    let views = Views::check(shape, views)?;
+    if vocabulary.is_some() && !views.only_move() {
+        return Err(("views that move tokens".into(), "ones that change signs or mix entries".into()));
     }
     if let Some(op) = ops.iter().find(|op| matches!(op, Op::Orbit { .. } | Op::Median { .. })) {
         return Err(("inner operations of one network".into(), op.name().into()));
@@ -133,7 +130,7 @@ fn orbit(shape: &[usize], vocabulary: Option<usize>, views: &Tensor, ops: &[Op])
         (format!("inner operation {index} ({}) to get {expected}", ops[index].name()), got)
     })?;
     match inner.last().map(Vec::as_slice) {
-        Some(&[features]) if !ops.is_empty() => Ok(vec![elements, features]),
+        Some(&[features]) if !ops.is_empty() => Ok(vec![views.elements, features]),
         last => Err(("inner operations that end in a vector".into(), dims(last.unwrap_or_default()))),
     }
 }
@@ -227,7 +224,7 @@ mod tests {
             (
                 array(&[2]),
                 vec![Op::Orbit { views: tensor(&[1, 2], &[0.0, 2.0]), ops: vec![relu()] }],
-                "views that are whole numbers below 2, got 2",
+                "views that are whole numbers below 2, or -1 - such a number, got 2",
             ),
             (
                 array(&[2]),
@@ -237,8 +234,18 @@ mod tests {
             (array(&[2]), vec![Op::PoolSpace { pooling: Pooling::Sum }], "operation 0 (sum over space)"),
             (
                 array(&[2]),
-                vec![relu(), Op::Orbit { views: tensor(&[1, 2], &[0.0, 1.0]), ops: vec![relu()] }],
-                "operation 1 (orbit): expected to be the first operation, got another place",
+                vec![Op::Orbit { views: tensor(&[1, 2], &[0.0, -3.0]), ops: vec![relu()] }],
+                "views that are whole numbers below 2, or -1 - such a number, got -3",
+            ),
+            (
+                array(&[2]),
+                vec![Op::Orbit { views: tensor(&[1, 2, 3], &[0.0; 6]), ops: vec![relu()] }],
+                "views of elements x 2, or x 2 x 2, got 1x2x3",
+            ),
+            (
+                Input::Tokens { length: 2, vocabulary: 4 },
+                vec![Op::Orbit { views: tensor(&[1, 2], &[0.0, -2.0]), ops: vec![relu()] }],
+                "views that move tokens, got ones that change signs or mix entries",
             ),
             (array(&[3]), vec![Op::Median { members: vec![] }], "operation 0 (median): expected an odd number of members, got 0"),
             (array(&[3]), vec![Op::Median { members: vec![vec![linear()]; 2] }], "expected an odd number of members, got 2"),

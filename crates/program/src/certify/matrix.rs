@@ -1,4 +1,5 @@
-//! Generators that are matrices: a dense layer can absorb them, nothing lets them through.
+//! Generators that are matrices: a dense layer can absorb them, an orbit turns them into moves of its elements, and little else lets
+//! them through.
 
 use invar_algebra::Action;
 
@@ -27,12 +28,16 @@ impl Matrix {
         Some(Self { n, rows })
     }
 
+    pub(super) fn at(&self, row: usize, column: usize) -> f64 {
+        self.rows[row * self.n + column]
+    }
+
     /// Whether the operation lets the matrix through unchanged; the largest relative difference met.
     pub(super) fn passes(&self, op: &Op) -> Result<f64, String> {
         match op {
             Op::Reshape { .. } => Ok(0.0),
             Op::Normalise { mean, scale } => self.normalised(mean, scale),
-            _ => Err("not provable here: only a dense layer can absorb a matrix that is no permutation".into()),
+            _ => Err("not provable here: only a dense layer or an orbit can take a matrix that is no permutation".into()),
         }
     }
 

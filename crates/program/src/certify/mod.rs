@@ -15,6 +15,7 @@ mod matching;
 mod matrix;
 mod moves;
 pub mod numeric;
+mod orbit;
 mod reduce;
 mod walk;
 

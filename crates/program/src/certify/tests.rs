@@ -225,6 +225,31 @@ fn an_orbit_exchanges_its_elements() {
 }
 
 #[test]
+fn an_orbit_takes_signs_and_matrices() {
+    let with = |views: Tensor, entries: usize, weights: &[f32]| {
+        let orbit = Op::Orbit { views, ops: vec![linear(2, &numbers(&mut 3, 2 * entries)), relu()] };
+        program(array(entries), vec![orbit, Op::Reshape { shape: vec![weights.len()] }, linear(1, weights)])
+    };
+    let alike = [1.0, 2.0, 1.0, 2.0];
+    // x and -x; of the second program nobody can tell, since its two sides are seen by different weights.
+    let negated = || tensor(&[2, 3], &[0.0, 1.0, 2.0, -1.0, -2.0, -3.0]);
+    assert!(proved(&with(negated(), 3, &alike), "3", "negate"));
+    assert!(!proved(&with(negated(), 3, &[1.0, 2.0, 3.0, 2.0]), "3", "negate"));
+    assert!(broken(&with(negated(), 3, &alike), "3", "generators([[-0,1,2]])").1.contains("seen from no side"));
+    let (reflection, other) = ("generators([[[3/5,4/5],[4/5,-3/5]]])", "generators([[[4/5,3/5],[3/5,-4/5]]])");
+    let reflected = || tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, 0.6, 0.8, 0.8, -0.6]);
+    assert!(proved(&with(reflected(), 2, &alike), "2", reflection));
+    assert!(!proved(&with(reflected(), 2, &[1.0, 2.0, 3.0, 2.0]), "2", reflection));
+    assert!(broken(&with(reflected(), 2, &alike), "2", other).1.contains("seen from no side"));
+    // Moves of entries, where others of the group are matrices; and a matrix where none is.
+    let swapped = || tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, 0.0, -1.0, -1.0, 0.0]);
+    assert!(proved(&with(swapped(), 2, &alike), "2", "generators([[-1,-0]])"));
+    assert!(
+        broken(&with(negated(), 3, &alike), "3", "generators([[[0,1/2,0],[2,0,0],[0,0,1]]])").1.contains("seen from no side")
+    );
+}
+
+#[test]
 fn a_median_follows_when_every_member_does() {
     let alike = |w: f32| vec![linear(1, &[w; 3]), relu()];
     let of = |members: Vec<Vec<Op>>| program(array(3), vec![relu(), Op::Median { members }]);

@@ -1,18 +1,17 @@
 //! From operation to operation.
 
-use std::collections::HashMap;
-
 use invar_algebra::Action;
 
 use super::matching::{Rows, matched, relative, size};
 use super::matrix::Matrix;
 use super::moves::Moves;
-use super::{Broken, Proof, Step, conv, reduce};
+use super::{Broken, Proof, Step, conv, orbit, reduce};
 use crate::error::Result;
 use crate::op::Op;
 use crate::program::{Program, member_shapes};
 use crate::run::vector::{affine, transposed};
 use crate::tensor::Tensor;
+use crate::views::Views;
 
 /// What the generator does where the walk is.
 #[derive(Clone)]
@@ -62,7 +61,7 @@ impl Way {
                     self.median(index, members, &shapes[index], vocabulary.filter(|_| index == 0), &state)?
                 }
                 (_, State::Moves(moves)) => step(op, &shapes[index], moves)?,
-                (_, State::Matrix(matrix)) => through(op, matrix),
+                (_, State::Matrix(matrix)) => through(op, &shapes[index], matrix)?,
             };
             match next {
                 Ok((behind, how, difference)) => {
@@ -120,13 +119,23 @@ fn left_over(program: &Program, state: &State) -> Option<Broken> {
 }
 
 /// A matrix before an operation.
-fn through(op: &Op, matrix: &Matrix) -> Next {
-    let Op::Linear { weight, .. } = op else {
-        let difference = matrix.passes(op)?;
-        return Ok((State::Matrix(matrix.clone()), "lets the matrix through".into(), difference));
+fn through(op: &Op, shape: &[usize], matrix: &Matrix) -> Result<Next> {
+    let next = match op {
+        Op::Linear { weight, .. } => matrix.absorbed(weight).map(|difference| {
+            let how = "absorbs the matrix: w R = w for all weights";
+            (State::Moves(Moves::identity(weight.shape[0])), how.into(), difference)
+        }),
+        Op::Orbit { views, .. } => {
+            let views = Views::on(shape, views)?;
+            orbit::through(&views, matrix).map(|(elements, difference)| {
+                let moves = elements.widened(inner_width(op, shape));
+                let how = moves.describe();
+                (State::Moves(moves), how, difference)
+            })
+        }
+        op => matrix.passes(op).map(|difference| (State::Matrix(matrix.clone()), "lets the matrix through".into(), difference)),
     };
-    let difference = matrix.absorbed(weight)?;
-    Ok((State::Moves(Moves::identity(weight.shape[0])), "absorbs the matrix: w R = w for all weights".into(), difference))
+    Ok(next)
 }
 
 /// Moves of entries before an operation.
@@ -163,11 +172,11 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
         Op::MaxPool { .. } | Op::GroupMax { .. } | Op::SumChannels | Op::PoolSpace { .. } => {
             reduce::follow(op, shape, moves).and_then(|moves| passed(moves, 0.0))
         }
-        Op::Orbit { views, .. } => signs(moves).and_then(|()| orbit(views, shape, moves)).and_then(|elements| {
-            // Each element has as many values as the inner operations end with, side by side.
-            let features = inner_width(op, shape);
-            passed(elements.widened(features), 0.0)
-        }),
+        Op::Orbit { views, .. } => {
+            let views = Views::on(shape, views)?;
+            orbit::follow(&views, moves)
+                .and_then(|(elements, difference)| passed(elements.widened(inner_width(op, shape)), difference))
+        }
         // The walk goes into its members instead, and orbits have none.
         Op::Median { .. } => Err("it is no step of its own".into()),
     })
@@ -192,27 +201,6 @@ fn normalised(mean: &Tensor, scale: &Tensor, moves: &Moves) -> std::result::Resu
         return Err("a change of sign does not pass through it: a mean is subtracted".into());
     }
     Ok(per_channel(&mean.values, moves)?.max(per_channel(&scale.values, moves)?))
-}
-
-/// How the elements of an orbit move: what is seen from g behind the move was seen from another element before it.
-fn orbit(views: &Tensor, shape: &[usize], moves: &Moves) -> std::result::Result<Moves, String> {
-    let entries = shape.iter().product();
-    let all: Vec<Vec<usize>> =
-        views.values.chunks(entries).map(|view| view.iter().map(|&entry| entry as usize).collect()).collect();
-    let number: HashMap<&[usize], usize> = all.iter().enumerate().map(|(g, view)| (view.as_slice(), g)).collect();
-    let from = moves.from();
-    let mut to = vec![usize::MAX; all.len()];
-    for (g, view) in all.iter().enumerate() {
-        let before: Vec<usize> = view.iter().map(|&entry| from[entry]).collect();
-        let Some(&seen) = number.get(before.as_slice()) else {
-            return Err("the moved input is seen from no side: the generator is not among the elements".into());
-        };
-        to[seen] = g;
-    }
-    if to.contains(&usize::MAX) {
-        return Err("two elements see the same".into());
-    }
-    Ok(Moves { negative: vec![false; to.len()], to })
 }
 
 /// The number of values that an orbit has for each element.

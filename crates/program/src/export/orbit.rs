@@ -6,6 +6,7 @@ use super::onnx::{At, batch};
 use crate::error::{Error, Result};
 use crate::op::{Op, Pooling};
 use crate::tensor::Tensor;
+use crate::views::{Seen, Views};
 
 /// A value between inner operations.
 struct Inside {
@@ -18,11 +19,31 @@ struct Inside {
 
 /// Adds the views and all inner operations; the result is batch x elements x features.
 pub(super) fn add(at: &mut At<'_>, views: &Tensor, ops: &[Op], x: Value) -> Result<Value> {
-    let (elements, entries) = (views.shape[0], views.shape[1]);
-    let numbers: Vec<i64> = views.values.iter().map(|&entry| entry as i64).collect();
-    let list = at.graph.integers(&format!("{}.views", at.name), &views.shape, &numbers)?;
+    let views = Views::on(at.before, views)?;
+    let Views { elements, entries, .. } = views;
     let flat = at.graph.reshape(x, &batch(&[entries]))?;
-    let seen = at.graph.gather_along(flat, list, 1)?;
+    let seen = match &views.seen {
+        Seen::Entries(seen) => {
+            let numbers: Vec<i64> = seen.iter().map(|&(entry, _)| entry as i64).collect();
+            let list = at.graph.integers(&format!("{}.views", at.name), &[elements, entries], &numbers)?;
+            let found = at.graph.gather_along(flat, list, 1)?;
+            if seen.iter().any(|&(_, minus)| minus) {
+                let signs: Vec<f32> = seen.iter().map(|&(_, minus)| if minus { -1.0 } else { 1.0 }).collect();
+                let signs = at.floats("signs", &[elements, entries], &signs)?;
+                at.graph.mul(found, signs)?
+            } else {
+                found
+            }
+        }
+        Seen::Matrices(values) => {
+            // Entry j of the example meets column j of every matrix.
+            let width = elements * entries;
+            let across: Vec<f32> = (0..entries * width).map(|k| values[k % width * entries + k / width]).collect();
+            let matrices = at.floats("views", &[entries, width], &across)?;
+            let found = at.graph.matmul(flat, matrices)?;
+            at.graph.reshape(found, &batch(&[elements, entries]))?
+        }
+    };
     let mut inside = Inside { value: seen, shape: at.before.to_vec(), stacked: false };
     let outer = at.name.clone();
     for (index, op) in ops.iter().enumerate() {

@@ -9,6 +9,7 @@ use invar_kernels::Workspace;
 use crate::error::{Error, Result, dims};
 use crate::op::Op;
 use crate::program::{Program, member_shapes, wrong};
+use crate::views::Views;
 use crate::{Activation, Input, Tensor};
 use batch::Batch;
 
@@ -80,12 +81,11 @@ fn step(op: &Op, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
 
 /// Every view of every example through the inner operations.
 fn orbit(views: &Tensor, ops: &[Op], input: &Input, batch: &Batch, workspace: &mut Workspace) -> Result<Batch> {
-    let (elements, entries) = (views.shape[0], views.shape[1]);
-    let from: Vec<usize> = views.values.iter().map(|&entry| entry as usize).collect();
+    let views = Views::on(&batch.shape, views)?;
+    let elements = views.elements;
     let mut answers = Vec::new();
-    for example in batch.values.chunks(entries) {
-        let seen = from.iter().map(|&entry| example[entry]).collect();
-        let inner = Batch::new(elements, batch.shape.clone(), seen);
+    for example in batch.values.chunks(views.entries) {
+        let inner = Batch::new(elements, batch.shape.clone(), views.see(example));
         answers.extend(list(ops, input, inner, workspace)?.into_first()?.values);
     }
     let features = answers.len() / (batch.examples * elements).max(1);

@@ -98,6 +98,12 @@ fn an_orbit_shows_every_side() {
     let f = Op::Linear { weight: tensor(&[1, 2], &[2.0, 1.0]), bias: None };
     let orbit = Op::Orbit { views: tensor(&[2, 2], &[0.0, 1.0, 1.0, 0.0]), ops: vec![f] };
     assert_eq!(one(array(&[2]), orbit, flat(2), &[1.0, 10.0, 3.0, 0.0]), [12.0, 21.0, 6.0, 3.0]);
+    // Entries with their signs changed, and entries mixed.
+    let f = || vec![Op::Linear { weight: tensor(&[1, 2], &[2.0, 1.0]), bias: None }];
+    let signed = Op::Orbit { views: tensor(&[2, 2], &[0.0, 1.0, -2.0, 0.0]), ops: f() };
+    assert_eq!(one(array(&[2]), signed, flat(2), &[1.0, 10.0]), [12.0, -19.0]);
+    let mixed = Op::Orbit { views: tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5, 0.0]), ops: f() };
+    assert_eq!(one(array(&[2]), mixed, flat(2), &[1.0, 10.0]), [12.0, 22.5]);
 }
 
 #[test]
