@@ -1,7 +1,7 @@
 //! The eight directions a square filter can look in: quarter turns and mirrors, as exact permutations of its points.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use invar_algebra::{Group, Permutation, Shape, candidates};
+use invar_algebra::{Action, Group, Permutation, Shape, candidates};
 
 use crate::Result;
 use crate::elements::Elements;
@@ -16,18 +16,25 @@ pub(crate) fn square(side: usize) -> Result<Elements> {
     Elements::of(&group, SYMMETRIES)
 }
 
+/// What undoes each of them.
+fn inverses(elements: &Elements) -> impl Iterator<Item = Permutation> {
+    elements.list().iter().map(|element| match element {
+        Action::Permutation(permutation) => permutation.inverse(),
+        _ => unreachable!("turns and mirrors move points"),
+    })
+}
+
 /// For each element g and point p the point that g brings there, g^-1 p: psi turned by g is psi(g^-1 p).
 pub(crate) fn from_points(elements: &Elements) -> Vec<i32> {
-    let back = elements.list().iter().map(Permutation::inverse);
-    back.flat_map(|undo| undo.images().iter().map(|p| *p as i32).collect::<Vec<_>>()).collect()
+    inverses(elements).flat_map(|undo| undo.images().iter().map(|p| *p as i32).collect::<Vec<_>>()).collect()
 }
 
 /// For each element g, direction h and point p the direction and point that g brings there, (g^-1 h, g^-1 p), as a number
 /// direction x points + point: how a filter on directions and points turns.
 pub(crate) fn from_directions(elements: &Elements, points: usize) -> Vec<i32> {
     let mut from = Vec::new();
-    for undo in elements.list().iter().map(Permutation::inverse) {
-        let left = elements.left(&undo).expect("an inverse of an element is an element");
+    for undo in inverses(elements) {
+        let left = elements.left(&Action::Permutation(undo.clone())).expect("an inverse of an element is an element");
         let point = |h: usize, p: usize| (left.image(h) * points + undo.image(p)) as i32;
         from.extend((0..elements.list().len()).flat_map(|h| (0..points).map(move |p| (h, p))).map(|(h, p)| point(h, p)));
     }

@@ -103,15 +103,16 @@ mod tests {
     use super::*;
     use crate::Pass;
     use crate::batch_norm::BatchNorm;
+    use crate::elements::permutation;
     use crate::image_groups::ImageGroups;
     use burn::tensor::Device;
-    use invar_algebra::{Permutation, Shape, candidates};
+    use invar_algebra::{Action, Shape, candidates};
 
     /// Moves an image by an element of the square's symmetries; `side` fits the image.
-    fn moved(x: Tensor<4>, element: &Permutation) -> Tensor<4> {
+    fn moved(x: Tensor<4>, element: &Action) -> Tensor<4> {
         let dims = x.dims();
         let [batch, side, _, channels] = dims;
-        let from: Vec<i32> = element.inverse().images().iter().map(|p| *p as i32).collect();
+        let from: Vec<i32> = permutation(element).unwrap().inverse().images().iter().map(|p| *p as i32).collect();
         let index = rows(&from, &x.device());
         x.reshape([batch, side * side, channels]).select(1, index).reshape(dims)
     }

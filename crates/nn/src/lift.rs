@@ -61,7 +61,7 @@ impl LiftConfig {
     /// candidate acts on one of them; one that moves both channels and space needs [`Orbit`](crate::Orbit).
     pub fn lattices(&self, groups: &ImageGroups) -> Result<Lattices> {
         if let Some(name) = groups.mixed() {
-            let expected = "to act on channels alone or on space alone (a feedforward network takes both, and in the library the orbit network)";
+            let expected = "to act on channels alone or on space alone (the networks feedforward and orbit take both)";
             return Err(Error::shape("candidate of a lifted network", expected, name));
         }
         if groups.channels() != self.channels {

@@ -189,7 +189,7 @@ fn wrong_candidates_and_inputs_are_named() {
     let of = |list: &[&str]| ImageGroups::new(&candidates(&shape, list.iter().copied()).unwrap()).unwrap();
     let config = LiftConfig::new(2);
     let mixed = config.lattices(&of(&["both=join(rot90(1,2),permute(0))"])).unwrap_err().to_string();
-    assert!(mixed.contains("a feedforward network takes both") && mixed.contains("got both"), "{mixed}");
+    assert!(mixed.contains("feedforward and orbit take both") && mixed.contains("got both"), "{mixed}");
     let shift = config.lattices(&of(&["shift(2)"])).unwrap_err().to_string();
     assert!(shift.contains("expected elements of the network's group, got shift(2)"), "{shift}");
     let lattices = config.lattices(&groups()).unwrap();

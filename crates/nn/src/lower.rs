@@ -220,9 +220,7 @@ fn orbit(model: &Orbit, input: &Input) -> Result<Vec<Op>> {
         Inner::Dense(f) => plain(f)?,
         Inner::Images(f) => cnn(f, input)?,
     };
-    // Whole numbers up to 16 million are exact.
-    let (elements, values) = (model.elements(), model.views.iter().map(|&entry| entry as f32).collect::<Vec<_>>());
-    let views = invar_program::Tensor::new([elements, values.len() / elements], values).map_err(lowered)?;
+    let views = model.views.tensor(model.elements()).map_err(lowered)?;
     let mut ops = vec![Op::Orbit { views, ops: inner }];
     ops.extend(head(&model.head)?);
     Ok(ops)

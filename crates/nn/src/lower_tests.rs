@@ -189,6 +189,9 @@ fn orbits() {
     for (inner, shape, of, input) in [
         (InnerConfig::Array, "3", ["cycle(0)", "flip(0)"], Input::Array { shape: vec![3] }),
         (InnerConfig::Tokens { vocabulary: 4 }, "3", ["cycle(0)", "flip(0)"], Input::Tokens { length: 3, vocabulary: 4 }),
+        (InnerConfig::Array, "3", ["generators([[-1,2,0]])", "swap(0;0,1)"], Input::Array { shape: vec![3] }),
+        (InnerConfig::Array, "2", ["generators([[[0,-1],[1,1]]])", "swap(0;0,1)"], Input::Array { shape: vec![2] }),
+        (InnerConfig::Array, "2", ["swap(0;0,1)", "generators([[[0,-1],[1,1]]])"], Input::Array { shape: vec![2] }),
         (
             InnerConfig::Images { width: 0.2 },
             "2x4x4",

@@ -1,9 +1,9 @@
 //! The equivariant lift for any small group: any network, asked about the input from every side, and a CG head.
 
 use burn::module::Module;
-use burn::tensor::Tensor;
 use burn::tensor::kind::Basic;
-use invar_algebra::{Group, GroupSet};
+use burn::tensor::{Int, Tensor, TensorData};
+use invar_algebra::{Action, Group, GroupSet};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::{Plain, PlainConfig};
@@ -16,6 +16,8 @@ use crate::{CgWeights, Error, Init, Input, Model, Pass, Result};
 
 /// Inner examples per pass in evaluation.
 const BATCH: usize = 1024;
+/// Most numbers in the matrices of all elements together.
+const ENTRIES: usize = 1 << 24;
 
 /// The network that looks at the input from every side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -97,21 +99,85 @@ impl OrbitConfig {
                 Inner::Images(config.init(None, init)?)
             }
         };
-        // (g^-1 x)(i) = x(g i).
-        let views = elements.list().iter().flat_map(|g| g.images().iter().map(|i| *i as i32)).collect();
-        Ok(Orbit {
-            inner,
-            head: self.head.init(layer, self.imposed.as_ref(), self.features, self.outputs, init)?,
-            views,
-            sides: shape.sides().to_vec(),
-        })
+        let views = Views::of(&elements)?;
+        if matches!(self.inner, InnerConfig::Tokens { .. }) && !matches!(views, Views::Places(_)) {
+            return Err(Error::shape("candidates on tokens", "permutations of positions", "signs or matrices"));
+        }
+        let head = self.head.init(layer, self.imposed.as_ref(), self.features, self.outputs, init)?;
+        Ok(Orbit { inner, head, views, sides: shape.sides().to_vec() })
     }
 
-    fn elements(&self, groups: &[Group]) -> Result<Elements> {
+    /// The elements of the group that all candidates generate: the sides that f sees the input from.
+    pub fn elements(&self, groups: &[Group]) -> Result<Elements> {
         if groups.is_empty() {
             return Err(Error::setting("candidates", "at least one group", 0));
         }
         Elements::of(&Group::join("all candidates", groups)?, self.cap)
+    }
+}
+
+/// The input from every side, g^-1 x for every element g.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Views {
+    /// For each element and entry i of its view the entry of the input that is seen there, g i: elements x entries.
+    Places(Vec<i32>),
+    /// The same, and what it is multiplied with, 1 or -1.
+    Signed(Vec<i32>, Vec<f32>),
+    /// The matrix of g^-1 for each element, by rows: elements x entries x entries.
+    Matrices(Vec<f32>),
+}
+
+impl Views {
+    fn of(elements: &Elements) -> Result<Self> {
+        let list = elements.list();
+        if list.iter().any(|g| matches!(g, Action::Rational(_) | Action::Real(_))) {
+            return Self::matrices(list);
+        }
+        let (mut places, mut signs) = (Vec::new(), Vec::new());
+        for g in list {
+            let (moves, negative) = match g {
+                Action::Signed(signed) => (signed.permutation(), signed.negative().to_vec()),
+                Action::Permutation(moves) => (moves, vec![false; moves.len()]),
+                Action::Rational(_) | Action::Real(_) => unreachable!("there are no matrices"),
+            };
+            places.extend(moves.images().iter().map(|i| *i as i32));
+            signs.extend(negative.into_iter().map(|minus| if minus { -1.0 } else { 1.0 }));
+        }
+        Ok(if signs.iter().all(|sign| *sign > 0.0) { Self::Places(places) } else { Self::Signed(places, signs) })
+    }
+
+    fn matrices(list: &[Action]) -> Result<Self> {
+        let n = list[0].len();
+        if list.len() * n * n > ENTRIES {
+            let expected = format!("few and small enough for {ENTRIES} numbers in all");
+            return Err(Error::shape("matrices of the elements", expected, format!("{} of {n}x{n}", list.len())));
+        }
+        let mut values = vec![0.0; list.len() * n * n];
+        let (mut unit, mut column) = (vec![0.0; n], vec![0.0; n]);
+        for (g, matrix) in list.iter().zip(values.chunks_mut(n * n)) {
+            let undo = g.inverse().expect("elements of a group have inverses");
+            for j in 0..n {
+                unit[j] = 1.0;
+                undo.apply(&unit, &mut column);
+                unit[j] = 0.0;
+                column.iter().enumerate().for_each(|(i, &entry)| matrix[i * n + j] = entry as f32);
+            }
+        }
+        Ok(Self::Matrices(values))
+    }
+
+    /// As the operation of a program has them.
+    pub(crate) fn tensor(&self, elements: usize) -> invar_program::Result<invar_program::Tensor> {
+        // Whole numbers up to 16 million are exact.
+        let (shape, values) = match self {
+            Self::Places(places) => (vec![places.len() / elements], places.iter().map(|&i| i as f32).collect()),
+            Self::Signed(places, signs) => {
+                let entry = |(&i, &sign): (&i32, &f32)| if sign < 0.0 { -1.0 - i as f32 } else { i as f32 };
+                (vec![places.len() / elements], places.iter().zip(signs).map(entry).collect())
+            }
+            Self::Matrices(values) => (vec![(values.len() / elements).isqrt(); 2], values.clone()),
+        };
+        invar_program::Tensor::new([vec![elements], shape].concat(), values)
     }
 }
 
@@ -130,9 +196,8 @@ pub struct Orbit {
     pub(crate) inner: Inner,
     /// The CG layer on the elements and what follows it.
     pub head: CgHead,
-    /// For each element g and entry i of the input the entry g i, elements x entries.
     #[module(skip)]
-    pub(crate) views: Vec<i32>,
+    pub(crate) views: Views,
     #[module(skip)]
     sides: Vec<usize>,
 }
@@ -144,28 +209,51 @@ impl Orbit {
     }
 
     /// The input from every side: `[batch, entries]` to `[batch * elements, entries]`.
-    fn views<K: Basic>(&self, x: Tensor<2, K>) -> Result<Tensor<2, K>> {
-        let [batch, entries] = x.dims();
-        let expected = self.views.len() / self.elements();
-        if entries != expected {
-            return Err(Error::shape("entries of the input", expected, entries));
-        }
-        let index = rows(&self.views, &x.device());
+    fn numbers(&self, x: Tensor<2>) -> Result<Tensor<2>> {
+        let [batch, entries] = self.check(&x)?;
+        let (width, device) = (self.elements() * entries, x.device());
+        let seen = match &self.views {
+            Views::Places(places) => x.select(1, rows(places, &device)),
+            Views::Signed(places, signs) => {
+                let signs = Tensor::<2>::from_data(TensorData::new(signs.clone(), [1, width]), &device);
+                x.select(1, rows(places, &device)) * signs
+            }
+            Views::Matrices(values) => {
+                let stacked = Tensor::<2>::from_data(TensorData::new(values.clone(), [width, entries]), &device);
+                x.matmul(stacked.transpose())
+            }
+        };
+        Ok(seen.reshape([batch * self.elements(), entries]))
+    }
+
+    /// The same for tokens, which have neither signs nor sums.
+    fn tokens(&self, x: Tensor<2, Int>) -> Result<Tensor<2, Int>> {
+        let [batch, entries] = self.check(&x)?;
+        let Views::Places(places) = &self.views else {
+            return Err(Error::Input { model: "this orbit network", expected: "arrays", got: "tokens" });
+        };
+        let index = rows(places, &x.device());
         Ok(x.select(1, index).reshape([batch * self.elements(), entries]))
+    }
+
+    /// The shape of an input whose examples have as many entries as the candidates move.
+    fn check<K: Basic>(&self, x: &Tensor<2, K>) -> Result<[usize; 2]> {
+        let (shape, expected): (_, usize) = (x.dims(), self.sides.iter().product());
+        if shape[1] == expected { Ok(shape) } else { Err(Error::shape("entries of the input", expected, shape[1])) }
     }
 }
 
 impl Model for Orbit {
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
         let features = match (&self.inner, input) {
-            (Inner::Dense(f), Input::Tokens(tokens)) => f.forward(Input::Tokens(self.views(tokens)?), pass)?,
-            (Inner::Dense(f), Input::Array(x)) => f.forward(Input::Array(self.views(x)?), pass)?,
+            (Inner::Dense(f), Input::Tokens(tokens)) => f.forward(Input::Tokens(self.tokens(tokens)?), pass)?,
+            (Inner::Dense(f), Input::Array(x)) => f.forward(Input::Array(self.numbers(x)?), pass)?,
             (Inner::Images(f), Input::Images(x)) => {
                 let [batch, channels, height, width] = x.dims();
                 if self.sides != [channels, height, width] {
                     return Err(Error::shape("images", format!("{:?}", self.sides), format!("{:?}", [channels, height, width])));
                 }
-                let views = self.views(x.reshape([batch, channels * height * width]))?;
+                let views = self.numbers(x.reshape([batch, channels * height * width]))?;
                 f.forward(Input::Images(views.reshape([batch * self.elements(), channels, height, width])), pass)?
             }
             (Inner::Dense(_), other) => {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::{Lattices, rng};
 use burn::tensor::{Device, Int, TensorData};
-use invar_algebra::{Action, Lattice, Options, Shape, candidates};
+use invar_algebra::{Action, Shape, candidates};
+use proptest::prelude::*;
 use rand::Rng as _;
 
 fn groups(shape: &str, of: &[&str]) -> Vec<Group> {
@@ -38,12 +39,12 @@ fn change(model: &Orbit, x: &[f32], group: &Group, input: &dyn Fn(Vec<f32>) -> I
 
 /// With M imposed the network must be invariant to the candidates of M, and to no other one unless M generates it.
 fn check(config: &OrbitConfig, groups: &[Group], x: &[f32], input: &dyn Fn(Vec<f32>) -> Input) {
-    let lattice = Lattice::new(groups.to_vec(), &Options::default()).unwrap();
+    let closures = config.lattices(groups).unwrap();
     let mut seen = Vec::new();
     for bits in 0..1usize << groups.len() {
         let set: GroupSet = (0..groups.len()).filter(|i| bits >> i & 1 == 1).collect();
         // Sets with the same closure are the same constraint.
-        let set = if set.is_empty() { set } else { lattice.closure(&set).unwrap() };
+        let set = closures.closure(&set).unwrap();
         if seen.contains(&set) {
             continue;
         }
@@ -96,6 +97,101 @@ fn images_under_turns_mirrors_and_colours_at_once() {
 }
 
 #[test]
+fn arrays_whose_signs_change() {
+    let groups = groups("3", &["swaps(0)", "negate", "generators([[-0,1,2]])"]);
+    let config = OrbitConfig { features: 6, ..OrbitConfig::new(InnerConfig::Array, 2) };
+    check(&config, &groups, &drawn(4, 12), &arrays(3));
+    // All permutations with all signs.
+    assert_eq!(model(&config, &groups, 0).0.elements(), 48);
+}
+
+#[test]
+fn arrays_under_matrices() {
+    // Turns and mirrors of a hexagon in a basis in which they are integers, and a reflection with fractions.
+    let hexagon = groups("2", &["generators([[[0,-1],[1,1]]])", "swap(0;0,1)", "negate"]);
+    let config = OrbitConfig { features: 6, ..OrbitConfig::new(InnerConfig::Array, 2) };
+    check(&config, &hexagon, &drawn(5, 10), &arrays(2));
+    assert_eq!(model(&config, &hexagon, 0).0.elements(), 12);
+    let reflection = groups("2", &["generators([[[3/5,4/5],[4/5,-3/5]]])", "negate"]);
+    check(&config, &reflection, &drawn(6, 10), &arrays(2));
+}
+
+/// Numbers that are not all positive.
+fn drawn(seed: u64, count: usize) -> Vec<f32> {
+    let mut rng = rng(seed, 0);
+    (0..count).map(|_| 2.0 * rng.random::<f32>() - 1.0).collect()
+}
+
+fn arrays(entries: usize) -> impl Fn(Vec<f32>) -> Input {
+    move |x| Input::Array(Tensor::from_data(TensorData::new(x.clone(), [x.len() / entries, entries]), &Device::flex()))
+}
+
+/// Candidates on sequences, graphs, arrays and images of several sizes.
+fn any_case() -> impl Strategy<Value = (InnerConfig, String, Vec<&'static str>)> {
+    let tokens = InnerConfig::Tokens { vocabulary: 9 };
+    prop_oneof![
+        (2..=5usize).prop_map(move |n| (tokens, n.to_string(), vec!["swaps(0)"])),
+        (3..=6usize).prop_map(move |n| (tokens, n.to_string(), vec!["cycle(0)", "flip(0)"])),
+        (2..=4usize).prop_map(|n| (InnerConfig::Array, format!("{n}x{n}"), vec!["node_swaps(0,1)"])),
+        (2..=3usize).prop_map(|n| (InnerConfig::Array, n.to_string(), vec!["permute(0)", "negate", "generators([[-0]])"])),
+        Just((InnerConfig::Array, "2".into(), vec!["generators([[[0,-1],[1,1]]])", "swap(0;0,1)", "negate"])),
+        (1..=3usize, 4..=9usize).prop_map(|(channels, side)| {
+            let shape = format!("{channels}x{side}x{side}");
+            (InnerConfig::Images { width: 0.25 }, shape, vec!["rot90(1,2)", "flip(1)", "permute(0)"])
+        }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Any candidates, any set of them imposed, any weights: a product of generators of the set changes no answer.
+    #[test]
+    fn no_element_of_what_is_imposed_changes_an_answer(
+        (inner, shape, of) in any_case(),
+        seed in 0..1000u64,
+        bits in 1..1u32 << 10,
+        word in prop::collection::vec(0..1000usize, 1..6),
+    ) {
+        // A sign of one entry is written for as many entries as there are.
+        let rest: Vec<String> = (1..shape.parse::<usize>().unwrap_or(1)).map(|i| format!(",{i}")).collect();
+        let of: Vec<String> = of.into_iter().map(|text| text.replace("[-0]", &format!("[-0{}]", rest.concat()))).collect();
+        let groups = groups(&shape, &of.iter().map(String::as_str).collect::<Vec<_>>());
+        let set: GroupSet = (0..groups.len()).filter(|i| bits >> i & 1 == 1).collect();
+        let config = OrbitConfig { features: 4, imposed: Some(set.clone()), ..OrbitConfig::new(inner, 2) };
+        let (model, _) = model(&config, &groups, seed);
+        let generators: Vec<&Action> = set.iter().flat_map(|group| groups[group].generators()).collect();
+        prop_assume!(!generators.is_empty());
+        let element = word.iter().fold(Action::identity(groups[0].shape().len()), |product, k| {
+            generators[k % generators.len()].after(&product)
+        });
+        let (entries, examples) = (element.len(), 3);
+        let x: Vec<f32> = match inner {
+            InnerConfig::Tokens { .. } => drawn(seed, examples * entries).into_iter().map(|v| (4.0 * v + 4.0).floor()).collect(),
+            InnerConfig::Array => drawn(seed, examples * entries),
+            InnerConfig::Images { .. } => drawn(seed, examples * entries).into_iter().map(|v| 20.0 * (v + 1.0)).collect(),
+        };
+        let input = |x: Vec<f32>| match (inner, groups[0].shape().sides()) {
+            (InnerConfig::Tokens { .. }, _) => {
+                let tokens: Vec<i32> = x.into_iter().map(|v| v as i32).collect();
+                Input::Tokens(Tensor::<2, Int>::from_data(TensorData::new(tokens, [examples, entries]), &Device::flex()))
+            }
+            (InnerConfig::Images { .. }, &[channels, height, width]) => {
+                let data = TensorData::new(x, [examples, channels, height, width]);
+                Input::Images(Tensor::from_data(data, &Device::flex()))
+            }
+            _ => arrays(entries)(x),
+        };
+        let run = |x: Vec<f32>| model.forward(input(x), &mut Pass::evaluate()).unwrap();
+        let (before, after) = (run(x.clone()), run(moved(&x, &element)));
+        let size: f32 = (before.clone() - before.clone().mean_dim(0)).abs().max().into_scalar();
+        let gap: f32 = (after - before).abs().max().into_scalar();
+        prop_assume!(size > 1e-3);
+        prop_assert!(gap < 1e-4 * size, "{of:?} on {shape}, {set:?}: {gap} of {size}");
+    }
+}
+
+#[test]
 fn large_groups_and_wrong_inputs_are_named() {
     let config = OrbitConfig::new(InnerConfig::Tokens { vocabulary: 9 }, 1);
     let message = config.lattices(&groups("10", &["permute(0)"])).unwrap_err().to_string();
@@ -108,6 +204,9 @@ fn large_groups_and_wrong_inputs_are_named() {
     assert_eq!(refuse(Input::Tokens(Tensor::from_ints([[1, 2]], &device))), "entries of the input: expected 3, got 2");
     assert!(refuse(Input::Images(Tensor::ones([1, 1, 1, 3], &device))).contains("takes tokens or arrays"));
     assert_eq!((model.vocabulary(), model.batch()), (Some(9), 171));
+    let signed = self::groups("3", &["negate"]);
+    let refused = config.init(&signed, &config.lattices(&signed).unwrap(), &mut Init::new(0, &device)).unwrap_err();
+    assert!(refused.to_string().contains("candidates on tokens: expected permutations of positions"), "{refused}");
     let images = OrbitConfig::new(InnerConfig::Images { width: 1.0 }, 1);
     let lattices = images.lattices(&groups).unwrap();
     assert!(
