@@ -130,6 +130,10 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum)]
     pub(crate) method: Option<MethodArg>,
 
+    /// Which network [default: lift for images, orbit for the graph task that needs it, else feedforward].
+    #[arg(long, value_enum)]
+    pub(crate) network: Option<NetworkArg>,
+
     /// cgreg: strength of the penalty. Without it: a grid, and the paper's rule (the largest within 5 points of the best
     /// validation accuracy).
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -344,6 +348,20 @@ pub(crate) enum MethodArg {
     Cgreg,
     /// Impose each symmetry and measure what it costs; keep what costs too little to tell, or at most the tolerance.
     Screen,
+}
+
+/// `--network`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkArg {
+    /// Images: group convolutions with a head that decides for the whole network.
+    Lift,
+    /// Images: the paper's convolutions, whose filters decide.
+    Cnn,
+    /// Sequences and graphs: the paper's, in which a layer on all entries decides.
+    Feedforward,
+    /// Short sequences and small graphs: a dense network that sees the input from every side of the group that all candidates
+    /// generate, with a head that decides for the whole network; at most 256 elements.
+    Orbit,
 }
 
 /// `--penalty`.

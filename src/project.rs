@@ -28,6 +28,7 @@ pub(crate) fn is_project(word: &str) -> bool {
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let given = [
         ("--method", args.method.is_some()),
+        ("--network", args.network.is_some()),
         ("--lambda", args.lambda.is_some()),
         ("--penalty", args.penalty.is_some()),
         ("--temperature", args.temperature.is_some()),

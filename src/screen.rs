@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, anyhow};
 use indicatif::ProgressBar;
 use invar_lab::files::write_whole;
+use invar_lab::networks::Backbone;
 use invar_lab::problem::Data;
 use invar_lab::screen::{
     Answer, Evidence, HeadResult, Measure, Memory, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
@@ -17,10 +18,12 @@ use crate::cli::TrainArgs;
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
 use crate::square::{MOST, Pair, square};
-use crate::train::refuse;
+use crate::train::{network, refuse};
 
+/// Exchanges of positions are drawn as a square when they are more than these.
+const FEW: usize = 12;
 /// Most symmetries listed one by one.
-const SHOWN: usize = 12;
+const SHOWN: usize = 60;
 
 pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     let given = [
@@ -31,7 +34,7 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
         ("--schedule", args.schedule.is_some()),
     ];
     refuse("--method screen", given)?;
-    let config = config(args, data);
+    let config = config(args, data)?;
     // Before the lattice is built, which takes a moment.
     config.rules.iter().try_for_each(Rule::check)?;
     let problem = data.problem(args.seed.unwrap_or(0))?;
@@ -64,14 +67,13 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn config(args: &TrainArgs, data: Data) -> ScreenConfig {
+fn config(args: &TrainArgs, data: Data) -> Result<ScreenConfig> {
     let defaults = if matches!(data, Data::Images(_)) { Settings::images() } else { Settings::default() };
-    let epochs = args.epochs.unwrap_or(defaults.epochs);
-    // Refits are as much shorter as by default.
-    let refit_epochs = (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs);
-    let settings = Settings { epochs, refit_epochs, learning_rate: args.rate.unwrap_or(defaults.learning_rate), ..defaults };
+    let learning_rate = args.rate.unwrap_or(defaults.learning_rate);
+    let settings = Settings { learning_rate, ..defaults.with_epochs(args.epochs) };
     let rule = Rule { tolerance: args.tolerance.unwrap_or(Rule::default().tolerance), strict: args.strict };
-    ScreenConfig { settings, rules: vec![rule], seed: args.seed.unwrap_or(0), ..ScreenConfig::new(data) }
+    let backbone = Backbone::named(network(args), &data)?;
+    Ok(ScreenConfig { settings, rules: vec![rule], backbone, seed: args.seed.unwrap_or(0), ..ScreenConfig::new(data) })
 }
 
 fn hear(bar: &ProgressBar, progress: Progress) {
@@ -122,7 +124,7 @@ fn head(record: &ScreenRecord) -> String {
 
 /// One row a symmetry while they are few, else a picture of all and rows for those that need words.
 fn evidence(record: &ScreenRecord, answer: &Answer) -> String {
-    let few = record.names.len() <= SHOWN;
+    let few = record.names.len() <= FEW;
     match pairs(record) {
         Some(pairs) if !few => {
             let plain = |verdict: &Verdict| matches!(verdict, Verdict::KeptFreely | Verdict::Contradicted);
@@ -232,17 +234,16 @@ fn summary(record: &ScreenRecord, answer: &Answer) -> String {
     if let Some(cost) = answer.cost.filter(|_| !kept.is_empty()) {
         text.push(format!("  the preferred model, with all of it imposed, costs {cost} points against nothing imposed"));
     }
-    text.push(tolerances(record, answer));
+    text.push(tolerances(answer));
     text.extend(answer.doubt.iter().map(|doubt| format!("{}: {doubt}", strong("doubtful"))));
     text.join("\n")
 }
 
 /// How the answer depends on the tolerance.
-fn tolerances(record: &ScreenRecord, answer: &Answer) -> String {
+fn tolerances(answer: &Answer) -> String {
     // The neighbourhood of the tolerance in use: the rest is in the JSON.
     let steps = Threshold::in_words(&answer.by_tolerance, answer.rule.tolerance).unwrap_or_default();
-    let name =
-        if record.config.rules.len() > 1 || answer.rule.strict { "by tolerance, were it not strict" } else { "by tolerance" };
+    let name = if answer.rule.strict { "by tolerance, were it not strict" } else { "by tolerance" };
     format!("  {name}: {steps}")
 }
 

@@ -10,13 +10,14 @@ use invar_lab::cgreg::{self, IMAGE_LAMBDAS, LAMBDAS};
 use invar_lab::fit::{FitConfig, Method, USED};
 use invar_lab::networks::Backbone;
 use invar_lab::problem::{Data, Problem};
+use invar_lab::project::ModelKind;
 use invar_lab::queue;
 use invar_lab::record::{KeptGroup, Record};
 use invar_nn::{Bases, Dataset, End, Head, Lattices, LayerLattice, PenaltyConfig, Proxy, Schedule, Size};
 use invar_tasks::Invariant;
 use serde::Serialize;
 
-use crate::cli::{HeadArg, MethodArg, PenaltyArg, ScheduleArg, TrainArgs};
+use crate::cli::{HeadArg, MethodArg, NetworkArg, PenaltyArg, ScheduleArg, TrainArgs};
 use crate::output::{self, line, strong};
 use crate::reproduce::bar;
 
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     }
     let given = [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict), ("--out", args.out.is_some())];
     refuse("--method cgreg", given)?;
-    let fits = fits(args, data);
+    let fits = fits(args, data)?;
     // Before the first of them trains for nothing.
     fits.iter().try_for_each(FitConfig::check)?;
     let problem = data.problem(args.seed.unwrap_or(0))?;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     } else {
         let layers = lattices
             .as_ref()
-            .map_or_else(|| vec![&problem.bases], |lattices| lattices.layers().iter().map(LayerLattice::bases).collect());
+            .map_or_else(|| vec![problem.bases()], |lattices| lattices.layers().iter().map(LayerLattice::bases).collect());
         line(&render(&data, &problem, chosen, plain, grid, &layers))?;
     }
     let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
@@ -119,7 +120,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
 }
 
 /// The grid over lambda, then the plain network.
-fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
+fn fits(args: &TrainArgs, data: Data) -> Result<Vec<FitConfig>> {
     let penalty = match args.penalty.unwrap_or(PenaltyArg::Levels) {
         PenaltyArg::Levels => {
             PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
@@ -136,6 +137,7 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         ScheduleArg::Constant => Schedule::Constant,
         ScheduleArg::OneCycle => Schedule::OneCycle,
     };
+    let backbone = Backbone::named(network(args), &data)?;
     let (epochs, rate) = if images { (IMAGE_EPOCHS, IMAGE_RATE) } else { (EPOCHS, RATE) };
     let epochs = args.epochs.unwrap_or(epochs);
     let base = |method: Method| FitConfig {
@@ -145,13 +147,24 @@ fn fits(args: &TrainArgs, data: Data) -> Vec<FitConfig> {
         max_epochs: epochs,
         seed: args.seed.unwrap_or(0),
         // A plain network of about as many weights.
-        backbone: if method == Method::Plain { images.then(Backbone::small) } else { Backbone::equivariant(&data) },
+        backbone: if method == Method::Plain { images.then(Backbone::small) } else { backbone },
         ..FitConfig::new(data, method).with_schedule(schedule, epochs)
     };
     let all = if images { IMAGE_LAMBDAS.to_vec() } else { LAMBDAS.to_vec() };
     let lambdas = args.lambda.map_or(all, |lambda| vec![lambda]);
     let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });
-    grid.chain([base(Method::Plain)]).collect()
+    Ok(grid.chain([base(Method::Plain)]).collect())
+}
+
+/// The network that was asked for.
+pub(crate) fn network(args: &TrainArgs) -> ModelKind {
+    match args.network {
+        None => ModelKind::Auto,
+        Some(NetworkArg::Lift) => ModelKind::Lift,
+        Some(NetworkArg::Cnn) => ModelKind::Cnn,
+        Some(NetworkArg::Feedforward) => ModelKind::Feedforward,
+        Some(NetworkArg::Orbit) => ModelKind::Orbit,
+    }
 }
 
 /// Runs all fits, one to a core, under one bar that counts epochs. With the lattices of their CG layers, which are the same for all,

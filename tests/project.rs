@@ -172,7 +172,7 @@ fn images_are_screened_with_the_lift() {
     assert!(out.contains("certified 1 of 1 group"), "{out}");
     project(at, &text.replace("[train]", "[model]\nkind = \"cnn\"\n[train]"));
     let (_, err) = expect(at, &["train", "invar.toml", "--out", "other"], 2);
-    assert!(err.contains("screen takes the kinds lift and feedforward"), "{err}");
+    assert!(err.contains("screen takes the kinds lift, feedforward and orbit"), "{err}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ impl FitConfig {
         let built = self.build(problem, &device)?;
         let parameters = built.network.parameters();
         let penalty = match self.method {
-            Method::Cgreg => Some(self.penalty.build_layers(&built.reynolds(problem), &device)?),
+            Method::Cgreg => Some(self.penalty.build_layers(&built.reynolds(problem)?, &device)?),
             _ => None,
         };
         // Only then: candidates of the user's may generate no finite group.

@@ -14,9 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
 use crate::problem::{Data, Problem};
+use crate::project::ModelKind;
 use crate::record::{KeptGroup, Layer};
 
-/// What comes before or instead of the paper's network for sequences and arrays.
+/// Which network. Records without a word about it have the paper's: [`Backbone::Feedforward`] or [`Backbone::Patch`] by default, but
+/// see [`Networks`](crate::screen::Networks).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Backbone {
@@ -35,8 +37,10 @@ pub enum Backbone {
         #[serde(default)]
         normed: bool,
     },
-    /// For short sequences and small arrays: a dense network that sees the input from every side, with a CG head.
+    /// For any small group: a network that sees the input from every side, with a CG head that decides for the whole network.
     Orbit,
+    /// The paper's for sequences and arrays: a CG layer on all entries decides.
+    Feedforward,
 }
 
 impl Backbone {
@@ -46,6 +50,22 @@ impl Backbone {
             Data::Images(_) => Some(Self::lift()),
             Data::Graphs(graphs) if graphs.task.needs_lift() => Some(Self::Orbit),
             Data::Graphs(_) | Data::Sequences(_) | Data::Files(_) => None,
+        }
+    }
+
+    /// A kind of network for built-in data, if it can take them.
+    pub fn named(kind: ModelKind, data: &Data) -> Result<Option<Self>> {
+        let images = matches!(data, Data::Images(_));
+        match kind {
+            ModelKind::Auto => Ok(Self::equivariant(data)),
+            ModelKind::Lift if images => Ok(Some(Self::lift())),
+            ModelKind::Cnn if images => Ok(Some(Self::small())),
+            ModelKind::Orbit if !images => Ok(Some(Self::Orbit)),
+            ModelKind::Feedforward if !images => Ok(Some(Self::Feedforward)),
+            other => {
+                let expected = if images { "lift or cnn for images" } else { "orbit or feedforward for sequences and graphs" };
+                Err(Error::Setting { name: "network", expected: expected.into(), got: other.name().into() })
+            }
         }
     }
 
@@ -83,22 +103,31 @@ impl FitConfig {
     pub(crate) fn build_with(&self, problem: &Problem, imposed: Option<&GroupSet>, device: &Device) -> Result<Built> {
         let mut init = Init::new(self.seed, device);
         match *problem.train.inputs() {
+            _ if self.backbone == Some(Backbone::Orbit) => self.orbit(problem, imposed, &mut init),
             Inputs::Images { channels, .. } => self.image_network(problem, channels, imposed, &mut init),
-            Inputs::Tokens { .. } | Inputs::Array { .. } if self.backbone == Some(Backbone::Orbit) => {
-                self.orbit(problem, imposed, &mut init)
-            }
             Inputs::Tokens { .. } | Inputs::Array { .. } => {
                 Ok(Built { network: self.feed_forward(problem, imposed, &mut init)?, lattices: None })
             }
         }
     }
 
-    /// A dense network, asked from every side.
+    /// A network that is asked from every side: convolutions for images, else dense layers.
     fn orbit(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
         if !matches!(self.method, Method::Cgreg | Method::Oracle) {
             return Err(self.unfit("cgreg or oracle, which have an orbit network"));
         }
-        let inner = problem.vocabulary.map_or(InnerConfig::Array, |vocabulary| InnerConfig::Tokens { vocabulary });
+        let inner = match (problem.train.inputs(), problem.vocabulary) {
+            (&Inputs::Images { channels, height, width, .. }, _) => {
+                let (acted, image) = (problem.lattice.shape(), [channels, height, width]);
+                if acted.sides() != image {
+                    let expected = format!("those of the images, {channels}x{height}x{width}");
+                    return Err(Error::Setting { name: "sides that the candidates act on", expected, got: acted.to_string() });
+                }
+                InnerConfig::Images { width: 1.0 }
+            }
+            (_, Some(vocabulary)) => InnerConfig::Tokens { vocabulary },
+            (_, None) => InnerConfig::Array,
+        };
         let mut config = OrbitConfig { imposed: imposed.cloned(), ..OrbitConfig::new(inner, problem.train.outputs()) };
         config.head.head = self.head;
         let lattices = config.lattices(problem.groups())?;
@@ -113,7 +142,7 @@ impl FitConfig {
         Ok(match self.method {
             Method::Cgreg | Method::Oracle => {
                 let imposed = imposed.map(|set| problem.invariant_basis(set)).transpose()?;
-                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(&problem.bases, init)?)
+                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(problem.bases(), init)?)
             }
             Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(init)?),
             Method::Gru => Network::Gru(GruNetConfig::new(tokens()?, outputs).init(init)?),
@@ -122,7 +151,7 @@ impl FitConfig {
             Method::SetTransformer => Network::SetTransformer(SetTransformerConfig::new(tokens()?, outputs).init(init)?),
             Method::Plain | Method::Augmented => Network::Plain(match problem.vocabulary {
                 Some(vocabulary) => PlainConfig::tokens(vocabulary, length, outputs).init(init)?,
-                None => PlainConfig::array(problem.bases.dim, outputs).init(init)?,
+                None => PlainConfig::array(problem.lattice.shape().len(), outputs).init(init)?,
             }),
             Method::GInvariant => return Err(self.unfit("a method for sequences or arrays")),
         })
@@ -135,7 +164,7 @@ impl FitConfig {
 
     /// Networks for images: the candidates act on patches, which is where the first layer meets them.
     fn image_network(&self, problem: &Problem, channels: usize, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Built> {
-        let groups = ImageGroups::new(problem.groups())?;
+        let groups = || ImageGroups::new(problem.groups());
         let imposed = imposed.cloned();
         let outputs = problem.train.outputs();
         let (network, lattices) = match self.backbone.unwrap_or_default() {
@@ -149,7 +178,11 @@ impl FitConfig {
                 // Baselines are as published.
                 let head = if matches!(filters, Filters::Cg { .. }) { self.head } else { Head::Hidden };
                 let config = CnnConfig { channels, depth, width, pool, filters, head, ..CnnConfig::new(outputs) };
-                let lattices = config.lattices(&groups)?;
+                // Where filters decide nothing, the candidates may be any.
+                let lattices = match config.filters {
+                    Filters::Cg { .. } => config.lattices(&groups()?)?,
+                    _ => Lattices::new(problem.groups().len(), Vec::new())?,
+                };
                 (config.init(Some(&lattices), init)?.into(), lattices)
             }
             Backbone::Lift { normed } => {
@@ -158,10 +191,12 @@ impl FitConfig {
                 }
                 let mut config = LiftConfig { channels, normed, imposed, ..LiftConfig::new(outputs) };
                 config.head.head = self.head;
-                let lattices = config.lattices(&groups)?;
+                let lattices = config.lattices(&groups()?)?;
                 (config.init(&lattices, init)?.into(), lattices)
             }
-            Backbone::Orbit => return Err(self.unfit("one with a patch or lifted network, which take images")),
+            Backbone::Orbit | Backbone::Feedforward => {
+                return Err(self.unfit("one with a patch or lifted network, which take images"));
+            }
         };
         Ok(Built { network, lattices: Some(lattices) })
     }
@@ -208,8 +243,11 @@ impl Built {
     }
 
     /// The Reynolds operators of each CG layer.
-    pub(crate) fn reynolds(&self, problem: &Problem) -> Vec<Reynolds> {
-        self.lattices.as_ref().map_or_else(|| vec![problem.reynolds.clone()], Lattices::reynolds)
+    pub(crate) fn reynolds(&self, problem: &Problem) -> Result<Vec<Reynolds>> {
+        match &self.lattices {
+            Some(lattices) => Ok(lattices.reynolds()),
+            None => Ok(vec![problem.reynolds()?.clone()]),
+        }
     }
 
     /// What the CG layers of a trained network keep and use; nothing without CG layers.
@@ -220,7 +258,7 @@ impl Built {
         };
         let kept = match &self.lattices {
             Some(lattices) => lattices.kept(network, KEPT)?,
-            None => first.kept(&problem.reynolds, KEPT)?,
+            None => first.kept(problem.reynolds()?, KEPT)?,
         };
         let groups = kept.into_iter().enumerate().map(|(group, (kept, violation))| KeptGroup { group, kept, violation });
         let later = later.into_iter().map(invar_nn::CgWeights::block_norms).collect::<invar_nn::Result<_>>()?;

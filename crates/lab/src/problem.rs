@@ -1,5 +1,7 @@
 //! A task made concrete: data for the networks, candidate groups with their lattice, and the truth to compare with.
 
+use std::sync::OnceLock;
+
 use invar_algebra::{Group, GroupSet, Lattice, Options, Shape, Tolerance, candidates, invariant_weights};
 use invar_data::Digest;
 use invar_nn::{Bases, Dataset, Inputs, Model, Pixels, Reynolds, Targets, evaluate};
@@ -119,11 +121,9 @@ impl Data {
             Self::Files(digest) => return Err(not_drawn(digest)),
         };
         let [train, validation, test] = split;
-        let reynolds = Reynolds::of(lattice.groups())?;
-        let bases = Bases::of(&lattice);
         let (symmetry, test, pairs) = (Some(symmetry), Some(test), Some(pairs));
-        let measure = Measure::Accuracy;
-        Ok(Problem { lattice, bases, reynolds, symmetry, vocabulary, train, validation, test, pairs, chance, measure })
+        let (measure, weights) = (Measure::Accuracy, Weights::default());
+        Ok(Problem { lattice, weights, symmetry, vocabulary, train, validation, test, pairs, chance, measure })
     }
 }
 
@@ -137,10 +137,8 @@ pub struct Problem {
     /// The candidates and their subspaces where weights of a first CG layer live: on positions, on entries, for images on the
     /// patch of a filter.
     pub lattice: Lattice,
-    /// The subspaces, as networks take them.
-    pub bases: Bases,
-    /// The Reynolds operators, as networks take them.
-    pub reynolds: Reynolds,
+    /// The lattice as networks take it.
+    pub(crate) weights: Weights,
     /// The true symmetry of the target, where it is known.
     pub symmetry: Option<GroupSet>,
     /// Number of tokens including 0; none for arrays.
@@ -159,10 +157,32 @@ pub struct Problem {
     pub measure: Measure,
 }
 
+/// Subspaces and Reynolds operators as matrices, made when a network first asks: one that decides elsewhere never does, and for large
+/// examples they would not fit into memory.
+#[derive(Debug, Default)]
+pub(crate) struct Weights {
+    bases: OnceLock<Bases>,
+    reynolds: OnceLock<Reynolds>,
+}
+
 impl Problem {
     /// The candidate groups.
     pub fn groups(&self) -> &[Group] {
         self.lattice.groups()
+    }
+
+    /// The subspaces, as networks take them.
+    pub fn bases(&self) -> &Bases {
+        self.weights.bases.get_or_init(|| Bases::of(&self.lattice))
+    }
+
+    /// The Reynolds operators, as networks take them.
+    pub fn reynolds(&self) -> Result<&Reynolds> {
+        if let Some(known) = self.weights.reynolds.get() {
+            return Ok(known);
+        }
+        let made = Reynolds::of(self.groups())?;
+        Ok(self.weights.reynolds.get_or_init(|| made))
     }
 
     /// Share of coupled pairs that a network answers alike (Definition 2); none without pairs, or when nothing is irrelevant and

@@ -2,7 +2,7 @@
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, Orbits, warnings};
 use invar_data::{Summary, shared};
-use invar_nn::{ImageGroups, LiftConfig};
+use invar_nn::{ImageGroups, InnerConfig, LiftConfig, OrbitConfig};
 use serde::Serialize;
 
 use super::file::Validation;
@@ -288,13 +288,20 @@ fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Findi
 
 fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
     let groups = &loaded.groups;
-    let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = if loaded.architecture == Architecture::Lift {
-        let acting = ImageGroups::new(&loaded.weight_groups()?)?;
-        let weights = LiftConfig { channels: acting.channels(), ..LiftConfig::new(1) }.lattices(&acting)?;
-        Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
-    } else {
-        let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
-        Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+    let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = match loaded.architecture {
+        Architecture::Lift => {
+            let acting = ImageGroups::new(&loaded.weight_groups()?)?;
+            let weights = LiftConfig { channels: acting.channels(), ..LiftConfig::new(1) }.lattices(&acting)?;
+            Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+        }
+        Architecture::Orbit | Architecture::OrbitImages => {
+            let weights = OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
+            Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+        }
+        Architecture::Cnn | Architecture::Feedforward => {
+            let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
+            Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+        }
     };
     let finding = |(k, group): (usize, &Group)| {
         let closed = closure(k)?;

@@ -7,6 +7,8 @@ use invar_data::{Format, Layout, Source, Task};
 use invar_nn::Head;
 use serde::{Deserialize, Serialize};
 
+use crate::screen::Rule;
+
 /// A project: the user's data, what is asked of them, and how to train. Read from `invar.toml` with [`Project::read`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,7 +148,7 @@ pub struct ModelSection {
     #[serde(default)]
     pub kind: ModelKind,
     /// What follows the layers that decide; by default hidden for feedforward and convolutional networks and affine for lifted
-    /// ones. `screen` tries both.
+    /// and orbit ones. `screen` tries both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
 }
@@ -164,13 +166,17 @@ pub enum ModelKind {
     Cnn,
     /// A dense layer on all entries decides: any shape.
     Feedforward,
+    /// A network sees examples from every side of the group that all candidates generate, and a head decides for the whole: any shape,
+    /// small groups.
+    Orbit,
 }
 
 /// `[train]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainSection {
-    /// How to decide which symmetries to keep; by default `screen` for feedforward networks and `cgreg` for images; a cnn has `cgreg` only.
+    /// How to decide which symmetries to keep; by default `cgreg` for `lift` and `cnn`, which has no other, else
+    /// `screen`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learner: Option<Learner>,
     /// cgreg: strengths of the penalty to try.
@@ -191,6 +197,9 @@ pub struct TrainSection {
     /// Points of validation score that keeping symmetries may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
+    /// screen: keep only what has no significant cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
     /// Seed of everything random, the split included.
     #[serde(default)]
     pub seed: u64,
@@ -234,6 +243,7 @@ impl ModelKind {
             Self::Lift => "lift",
             Self::Cnn => "cnn",
             Self::Feedforward => "feedforward",
+            Self::Orbit => "orbit",
         }
     }
 }
@@ -242,6 +252,11 @@ impl Project {
     /// Points of validation score that keeping symmetries may cost.
     pub fn tolerance(&self) -> f64 {
         self.train.tolerance.unwrap_or(100.0 * crate::cgreg::TOLERANCE)
+    }
+
+    /// When the cost of symmetries is too high.
+    pub fn rule(&self) -> Rule {
+        Rule { tolerance: self.tolerance(), strict: self.train.strict.unwrap_or(false) }
     }
 
     /// A file of the project as a source of data.

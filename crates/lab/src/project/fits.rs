@@ -22,7 +22,7 @@ use crate::problem::Data;
 use crate::queue::{self, Stop};
 use crate::record::{Record, Records};
 use crate::reproduce::diverged;
-use crate::screen::{Cost, Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, Settings};
+use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened, Settings};
 
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,7 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
         Architecture::Lift => (Some(Backbone::lift()), Head::Affine),
         Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
         Architecture::Feedforward => (None, Head::Hidden),
+        Architecture::Orbit | Architecture::OrbitImages => (Some(Backbone::Orbit), Head::Affine),
     };
     let lambdas =
         train.lambdas.clone().unwrap_or_else(|| if images { cgreg::IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
@@ -95,18 +96,18 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
 pub(super) fn screen(project: &Project, architecture: Architecture, data: Data) -> ScreenConfig {
     let defaults = if architecture.takes_images() { Settings::images() } else { Settings::default() };
     let train = &project.train;
-    let epochs = train.epochs.unwrap_or(defaults.epochs);
     let settings = Settings {
-        epochs,
-        refit_epochs: (epochs * defaults.refit_epochs / defaults.epochs).max(1).min(epochs),
         learning_rate: train.learning_rate.unwrap_or(defaults.learning_rate),
         batch: train.batch.unwrap_or(64),
         starts: train.starts.unwrap_or(defaults.starts),
-        ..defaults
+        ..defaults.with_epochs(train.epochs)
     };
-    let rule = Rule { tolerance: project.tolerance(), strict: false };
-    let backbone = architecture.takes_images().then(Backbone::lift);
-    ScreenConfig { data, settings, rules: vec![rule], backbone, seed: train.seed }
+    let backbone = match architecture {
+        Architecture::Lift => Some(Backbone::lift()),
+        Architecture::Orbit | Architecture::OrbitImages => Some(Backbone::Orbit),
+        Architecture::Feedforward | Architecture::Cnn => None,
+    };
+    ScreenConfig { data, settings, rules: vec![project.rule()], backbone, seed: train.seed }
 }
 
 /// The folder of a run: records, and a model file per fit.

@@ -1,8 +1,8 @@
 //! The data of a project, read and split, and its candidates as groups on them.
 
-use invar_algebra::{Candidate, Group, Kind, Shape, candidates};
+use invar_algebra::{Action, Candidate, Group, Kind, Shape, candidates};
 use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
-use invar_nn::Reynolds;
+use invar_nn::{InnerConfig, OrbitConfig, Reynolds};
 use serde::{Deserialize, Serialize};
 
 use super::file::{ModelKind, Project, Validation};
@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 
 /// Filters of convolutions see patches of this side.
 pub(super) const PATCH: usize = 3;
+/// Three axes are those of an image when the first has at most so many entries.
+const CHANNELS: usize = 4;
 
 /// A project with its data.
 #[derive(Debug)]
@@ -42,12 +44,21 @@ pub enum Architecture {
     Cnn,
     /// A dense layer that decides.
     Feedforward,
+    /// A dense network that sees examples from every side, and a head that decides.
+    Orbit,
+    /// The same with convolutions.
+    OrbitImages,
 }
 
 impl Architecture {
     /// Whether examples are images to it.
     pub fn takes_images(self) -> bool {
-        self != Self::Feedforward
+        matches!(self, Self::Lift | Self::Cnn | Self::OrbitImages)
+    }
+
+    /// Whether candidates meet its weights on the patches of filters.
+    pub(super) fn has_patches(self) -> bool {
+        matches!(self, Self::Lift | Self::Cnn)
     }
 
     /// In words.
@@ -56,6 +67,8 @@ impl Architecture {
             Self::Lift => "lift: group convolutions, and a head that decides for the whole network",
             Self::Cnn => "cnn: convolutions whose filters decide, patch by patch",
             Self::Feedforward => "feedforward: a dense layer on all entries decides",
+            Self::Orbit => "orbit: a dense network sees examples from every side, and a head decides for the whole network",
+            Self::OrbitImages => "orbit: convolutions see images from every side, and a head decides for the whole network",
         }
     }
 }
@@ -90,9 +103,9 @@ impl Loaded {
         Ok(Self { project, format, train, validation, test, shape, groups, architecture })
     }
 
-    /// The candidates where weights meet them: on patches for convolutions, else on the whole example.
+    /// The candidates where weights meet them: on patches for convolutions that decide, else on the whole example.
     pub fn weight_groups(&self) -> Result<Vec<Group>> {
-        if !self.architecture.takes_images() {
+        if !self.architecture.has_patches() {
             return Ok(self.groups.clone());
         }
         let patch = Shape::new(&[self.shape.side(0), PATCH, PATCH])?;
@@ -129,14 +142,21 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
     let wrong = |expected: &str, got: String| Error::Setting { name: "[model] kind", expected: expected.into(), got };
     let images_only = |kind: &str| match unfit {
         Some(candidate) => {
-            let expected = "feedforward for candidates other than rot90(1,2), flips of axes 1 and 2 and permutations of axis 0";
+            let expected =
+                "orbit or feedforward for candidates other than rot90(1,2), flips of axes 1 and 2 and permutations of axis 0";
             Err(wrong(expected, format!("{kind} with {candidate}")))
         }
         None => Ok(()),
     };
     let architecture = match project.model.kind {
-        ModelKind::Auto if square && sides[0] <= 4 && unfit.is_none() => Architecture::Lift,
+        ModelKind::Auto if square && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
         ModelKind::Auto | ModelKind::Feedforward => Architecture::Feedforward,
+        ModelKind::Orbit => {
+            // Scaling images would not commute with signs and matrices.
+            let moves = groups.iter().flat_map(Group::generators).all(|g| matches!(g, Action::Permutation(_)));
+            let seen = image && sides[0] <= CHANNELS && sides[1].min(sides[2]) >= PATCH && moves;
+            if seen { Architecture::OrbitImages } else { Architecture::Orbit }
+        }
         ModelKind::Lift if !square => {
             let expected = "feedforward, unless examples are images of channels x n x n, n at least 3";
             return Err(wrong(expected, format!("lift for {shape}")));
@@ -154,9 +174,14 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
             Architecture::Cnn
         }
     };
+    if matches!(architecture, Architecture::Orbit | Architecture::OrbitImages) {
+        // Before the data are scaled: too many elements, or decimals.
+        OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
+    }
     if architecture == Architecture::Feedforward && !Reynolds::fit(groups.len().max(1), shape.len()) {
         let got = format!("{} entries with {} candidates", shape.len(), groups.len());
-        let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large square images";
+        let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large square images, and orbit any \
+            example whose candidates generate a small group";
         return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });
     }
     Ok(architecture)
@@ -218,6 +243,9 @@ mod tests {
         assert_eq!(chosen("auto", "9x8x8", &["rot90(1,2)"]).unwrap(), Architecture::Feedforward);
         assert_eq!(chosen("cnn", "3x8x6", &["flip(1)"]).unwrap(), Architecture::Cnn);
         assert_eq!(chosen("feedforward", "3x8x8", &square[..3]).unwrap(), Architecture::Feedforward);
+        assert_eq!(chosen("orbit", "4x4", &["node_swaps(0,1)"]).unwrap(), Architecture::Orbit);
+        assert_eq!(chosen("orbit", "1x6x6", &["shift(1)", "flip(2)"]).unwrap(), Architecture::OrbitImages);
+        assert_eq!(chosen("orbit", "1x6x6", &["negate"]).unwrap(), Architecture::Orbit);
     }
 
     #[test]
@@ -228,5 +256,6 @@ mod tests {
         assert!(message("cnn", "64", &["flip(0)"]).contains("cnn for 64"));
         assert!(message("auto", "3x8x6", &["rot90(1,2)"]).contains("rot90(1,2)"));
         assert!(message("auto", "20000", &["flip(0)"]).contains("20000 entries"));
+        assert!(message("orbit", "10", &["permute(0)"]).contains("at most 256 elements"));
     }
 }

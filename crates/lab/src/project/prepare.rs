@@ -2,13 +2,13 @@
 
 use invar_algebra::{Lattice, Options};
 use invar_data::{Digest, Labels, Table};
-use invar_nn::{Bases, Dataset, Inputs, Pixels, Reynolds, Targets};
+use invar_nn::{Dataset, Inputs, Pixels, Targets};
 
 use super::load::Loaded;
 use super::scaling::{Scaling, TargetScaling};
 use crate::doubt::most_frequent;
 use crate::error::{Error, Result};
-use crate::problem::{Data, Problem};
+use crate::problem::{Data, Problem, Weights};
 use crate::screen::Measure;
 
 /// A problem made of the user's data.
@@ -48,9 +48,8 @@ impl Loaded {
         let lattice = Lattice::new(self.weight_groups()?, &Options::default())?;
         let measure = Measure::of(&validation);
         let problem = Problem {
-            bases: Bases::of(&lattice),
-            reynolds: Reynolds::of(lattice.groups())?,
             lattice,
+            weights: Weights::default(),
             symmetry: None,
             vocabulary: None,
             measure,

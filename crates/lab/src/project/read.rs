@@ -24,7 +24,7 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
     ("task", true, &["kind"]),
     ("symmetries", true, &["candidates"]),
     ("model", false, &["kind", "head"]),
-    ("train", false, &["learner", "lambdas", "learning_rate", "epochs", "batch", "starts", "tolerance", "seed"]),
+    ("train", false, &["learner", "lambdas", "learning_rate", "epochs", "batch", "starts", "tolerance", "strict", "seed"]),
 ];
 
 impl Project {
@@ -228,7 +228,7 @@ mod tests {
             format = \"csv\"\nlabel = \"y\"\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
-            epochs = 3\nbatch = 4\nstarts = 2\ntolerance = 1\nseed = 9\n";
+            epochs = 3\nbatch = 4\nstarts = 2\ntolerance = 1\nstrict = true\nseed = 9\n";
         let project = parse(text).unwrap();
         let source = project.source(&project.data.train);
         assert_eq!((source.path.as_path(), source.labels.as_deref()), (Path::new("place/x.npy"), Some(Path::new("place/y.npy"))));

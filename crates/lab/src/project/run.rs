@@ -210,13 +210,14 @@ impl Run {
 
     /// How the answer depends on the tolerance, around the one that was asked for.
     pub fn tolerances(&self) -> Option<String> {
-        Threshold::in_words(&self.by_tolerance, self.tolerance)
+        let steps = Threshold::in_words(&self.by_tolerance, self.tolerance)?;
+        Some(if self.project.rule().strict { format!("{steps}; were it not strict") } else { steps })
     }
 
-    /// The candidates where weights meet them: on patches for convolutions, else on the whole example.
+    /// The candidates where weights meet them: on patches for convolutions that decide, else on the whole example.
     pub fn weight_groups(&self) -> Result<Vec<Group>> {
         let sides = match self.shape[..] {
-            [channels, ..] if self.architecture.takes_images() => vec![channels, PATCH, PATCH],
+            [channels, ..] if self.architecture.has_patches() => vec![channels, PATCH, PATCH],
             _ => self.shape.clone(),
         };
         on_shape(&self.project.symmetries.candidates, &Shape::new(&sides)?)

@@ -198,12 +198,12 @@ fn write(guess: &Guess) -> String {
          candidates = {candidates}\n\
          \n\
          [model]\n\
-         kind = \"auto\"  # or \"lift\" (square images), \"cnn\" (images), \"feedforward\" (anything)\n\
+         kind = \"auto\"  # or \"lift\" (square images), \"cnn\" (images), \"feedforward\" (anything), \"orbit\" (small groups)\n\
          # head = \"hidden\"  # or \"affine\", what follows the layer that decides\n\
          \n\
          [train]\n\
          # cgreg: a penalty on every symmetry given up, its strength chosen from `lambdas` on validation data.\n\
-         # screen: impose each symmetry and measure what it costs (lift and feedforward).\n\
+         # screen: impose each symmetry and measure what it costs (not with cnn).\n\
          learner = \"{learner}\"\n\
          # lambdas = {lambdas}\n\
          epochs = {epochs}\n\
@@ -211,6 +211,7 @@ fn write(guess: &Guess) -> String {
          # batch = 64\n\
          # Points of validation score that keeping symmetries may cost.\n\
          tolerance = 5\n\
+         # strict = true  # screen: keep only what has no significant cost\n\
          seed = 0\n",
         format = optional("format", format, "\"csv\""),
         inputs = optional("inputs", guess.inputs.as_deref().map(quote), "\"x\""),

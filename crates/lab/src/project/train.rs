@@ -16,7 +16,7 @@ use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, Rule, ScreenRecord, Threshold, Verdict, blocks};
+use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, ScreenRecord, Threshold, Verdict, blocks};
 
 /// What a learner decided.
 struct Decided {
@@ -56,12 +56,12 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
 /// The learner asked for, if it can take the network and knows what to do with every key.
 pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
     let project = &loaded.project;
-    let default = if loaded.architecture.takes_images() { Learner::Cgreg } else { Learner::Screen };
+    let default = if loaded.architecture.has_patches() { Learner::Cgreg } else { Learner::Screen };
     let learner = project.train.learner.unwrap_or(default);
     let wrong = |name, expected: &str, got: String| Err(Error::Setting { name, expected: expected.into(), got });
     match learner {
         Learner::Screen if loaded.architecture == Architecture::Cnn => {
-            wrong("[train] learner", "cgreg for a cnn; screen takes the kinds lift and feedforward", "screen".into())
+            wrong("[train] learner", "cgreg for a cnn; screen takes the kinds lift, feedforward and orbit", "screen".into())
         }
         Learner::Screen if project.train.lambdas.is_some() => {
             wrong("[train] lambdas", "left out with the learner screen, which has no penalty", "given".into())
@@ -71,6 +71,9 @@ pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
         }
         Learner::Cgreg if project.train.starts.is_some() => {
             wrong("[train] starts", "left out with the learner cgreg, which fits once for every lambda", "given".into())
+        }
+        Learner::Cgreg if project.train.strict.is_some() => {
+            wrong("[train] strict", "left out with the learner cgreg, whose rule has a tolerance", "given".into())
         }
         learner => Ok(learner),
     }
@@ -259,8 +262,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         Learner::Cgreg => "the best of the fits has",
         Learner::Screen => NOTHING_IMPOSED,
     };
-    let rule = Rule { tolerance: loaded.project.tolerance(), strict: false };
-    let doubt = problem.doubt(who, decided.unimposed, rule, decided.detectable.unwrap_or(0.0));
+    let doubt = problem.doubt(who, decided.unimposed, loaded.project.rule(), decided.detectable.unwrap_or(0.0));
     let parts = loaded.parts().filter(|(part, _)| *part != "training");
     let scores = parts
         .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?)))

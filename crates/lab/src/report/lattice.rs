@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use invar_algebra::{Action, Group, GroupSet, Lattice, Mode, Options, Permutation, Shape, candidates};
-use invar_nn::Elements;
+use invar_nn::{Elements, InnerConfig, OrbitConfig};
 
 use crate::diagram::{self, DiagramOptions, escape};
 use crate::error::Result;
@@ -31,6 +31,11 @@ pub(super) fn figures(run: &Run) -> Result<String> {
             let words =
                 format!("Filters see patches of {}; these are the subspaces of weights on such a patch.", groups[0].shape());
             figure(&mut out, run, &words, numbered().collect())?;
+        }
+        Architecture::Orbit | Architecture::OrbitImages => {
+            let words = "The network has one value for each side it sees examples from, one side for every element of the group that \
+                all candidates generate; these are the subspaces of weights on them.";
+            figure(&mut out, run, words, on_elements(&groups)?)?;
         }
         Architecture::Feedforward => {
             let shape = groups[0].shape();
@@ -68,6 +73,17 @@ fn figure(out: &mut String, run: &Run, words: &str, acting: Vec<(usize, Group)>)
 /// Numbered candidates.
 type Acting = Vec<(usize, Group)>;
 
+/// Candidates as they act on the elements of the group that all of them generate.
+fn on_elements(groups: &[Group]) -> Result<Acting> {
+    let elements = OrbitConfig::new(InnerConfig::Array, 1).elements(groups)?;
+    let shape = Shape::new(&[elements.list().len()])?;
+    let acts = |(number, group): (usize, &Group)| {
+        let left = group.generators().iter().filter_map(|generator| elements.left(generator)).map(Action::Permutation);
+        Ok((number, Group::new(group.name(), &shape, left.collect())?))
+    };
+    groups.iter().enumerate().map(acts).collect()
+}
+
 /// Candidates on patches as they act on the eight directions of a lifted network, and on channels.
 fn split(groups: &[Group]) -> Result<(Acting, Acting)> {
     let (patch, channels) = (groups[0].shape(), groups[0].shape().side(0));
@@ -83,7 +99,7 @@ fn split(groups: &[Group]) -> Result<(Acting, Acting)> {
             let part = |count: usize, image: &dyn Fn(usize) -> usize| {
                 Permutation::new((0..count).map(|k| image(k) as u32).collect()).ok()
             };
-            let turn = part(pixels, &|p| whole.image(p) % pixels).and_then(|turn| square.left(&turn));
+            let turn = part(pixels, &|p| whole.image(p) % pixels).and_then(|turn| square.left(&Action::Permutation(turn)));
             left.extend(turn.filter(|turn| !turn.is_identity()));
             moved.extend(part(channels, &|c| whole.image(c * pixels) / pixels).filter(|colour| !colour.is_identity()));
         }

@@ -82,7 +82,7 @@ pub(super) fn asked(out: &mut String, run: &Run) {
         ("task", goal),
         ("candidate symmetries", candidates.join(", ")),
         ("network", run.network.clone()),
-        ("learner", format!("{}, tolerance {} points", run.learner.name(), run.tolerance)),
+        ("learner", format!("{}, {}", run.learner.name(), run.project.rule().in_words())),
         ("seed", run.project.train.seed.to_string()),
     ];
     let mut content = String::from("<dl>\n");

@@ -141,7 +141,7 @@ impl<'a> Networks<'a> {
         let own = if images { Some(Backbone::Lift { normed: false }) } else { Backbone::equivariant(&config.data) };
         let backbone = config.backbone.or(own);
         if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift { .. })) {
-            let (expected, got) = ("left out, or `orbit`: these data are no images".into(), "one for images".into());
+            let (expected, got) = ("`orbit` or `feedforward`: these data are no images".into(), "one for images".into());
             return Err(Error::Setting { name: "backbone", expected, got });
         }
         let (settings, seed) = (&config.settings, config.seed);

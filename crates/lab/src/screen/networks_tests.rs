@@ -47,7 +47,7 @@ fn what_is_imposed_holds_exactly_from_fresh_and_from_trained_weights() {
         let fresh = fit(&networks, &set, Begin::Fresh(0), Effort::Full);
         let warm = fit(&networks, &set, Begin::From(&free.model), Effort::Brief);
         let kept = |fitted: &Fitted<Trained>| -> GroupSet {
-            let kept = cg(&fitted.model.network).cg.kept(&problem.reynolds, 1e-10).unwrap();
+            let kept = cg(&fitted.model.network).cg.kept(problem.reynolds().unwrap(), 1e-10).unwrap();
             kept.iter().enumerate().filter(|(_, kept)| kept.0).map(|(group, _)| group).collect()
         };
         assert!(kept(&free).is_empty());
@@ -71,7 +71,7 @@ fn a_hidden_head_grows_from_the_affine_one_and_keeps_what_is_imposed() {
     let grown = fit(&hidden, &set, Begin::Grown(&simple.model, 0), Effort::Full);
     let network = cg(&grown.model.network);
     assert_eq!(network.head(), Head::Hidden);
-    let kept = network.cg.kept(&problem.reynolds, 1e-10).unwrap();
+    let kept = network.cg.kept(problem.reynolds().unwrap(), 1e-10).unwrap();
     assert_eq!(kept.iter().map(|kept| kept.0).collect::<Vec<_>>(), [false, true, false, false, true, false]);
     let other = fit(&hidden, &set, Begin::Grown(&simple.model, 1), Effort::Full);
     assert!(other.scores.loss.to_bits() != grown.scores.loss.to_bits(), "what is drawn besides differs");
@@ -147,7 +147,7 @@ fn the_papers_network_for_images_can_be_screened_too() {
     let sequences = ScreenConfig { backbone: Some(backbone), ..ScreenConfig::new(data("sum", 3, 100)) };
     let problem = sequences.data.problem(0).unwrap();
     let error = sequences.run(&problem, 1, &STOP, &|_| ()).unwrap_err().to_string();
-    assert!(error.contains("backbone should be left out"), "{error}");
+    assert!(error.contains("backbone should be `orbit` or `feedforward`"), "{error}");
 }
 
 #[test]

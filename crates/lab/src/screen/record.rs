@@ -68,6 +68,13 @@ impl Settings {
     pub fn images() -> Self {
         Self { epochs: 8, refit_epochs: 4, batch: 64, starts: 2, grown: false, ..Self::default() }
     }
+
+    /// With so many epochs, if another number is asked for; refits are as much shorter as before.
+    #[must_use]
+    pub fn with_epochs(self, epochs: Option<usize>) -> Self {
+        let epochs = epochs.unwrap_or(self.epochs);
+        Self { epochs, refit_epochs: (epochs * self.refit_epochs / self.epochs).max(1).min(epochs), ..self }
+    }
 }
 
 /// Everything that decides a screen. Two screens with equal configurations have equal results.
@@ -288,7 +295,7 @@ const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
 impl ScreenConfig {
     /// The default screen of a task.
     pub fn new(data: Data) -> Self {
-        let backbone = matches!(data, Data::Images(_)).then(Backbone::lift);
+        let backbone = Backbone::equivariant(&data);
         Self { data, settings: Settings::default(), rules: vec![Rule::default()], backbone, seed: 0 }
     }
 

@@ -45,6 +45,12 @@ impl Rule {
         Err(Error::Setting { name: "tolerance", expected, got: self.tolerance.to_string() })
     }
 
+    /// In words.
+    pub fn in_words(&self) -> String {
+        let strict = if self.strict { " and no significant cost" } else { "" };
+        format!("tolerance {} points{strict}", self.tolerance)
+    }
+
     /// Whether a constraint with this cost may be imposed.
     pub fn accepts(&self, cost: &Cost, alpha: f64) -> bool {
         // A cost of exactly the tolerance counts as within it, whatever the last bit says.
