@@ -13,8 +13,9 @@
 //! A richer type may begin as the best fit of the simpler one ([`Begin::Grown`](super::Begin)) instead of with fresh weights; one
 //! of its starts does not.
 //!
-//! Every cost is paired: a refit with a constraint and the *control*, the same refit from the same weights without it, are
-//! compared example by example, so that additional training is not mistaken for a free symmetry.
+//! Every cost is paired, example by example, with the *control*: the better free fit after the same refit without a constraint, so
+//! that additional training is not mistaken for a free symmetry. A refit from the weights of that fit differs from it in the
+//! constraint alone; one from the other free fit, or from fresh weights, in its beginning too.
 
 mod fits;
 
