@@ -122,7 +122,8 @@ pub(crate) struct TrainArgs {
     pub(crate) task: String,
 
     /// Project: the folder for model.invar, run.json and records; a second run goes on where the first was cut short
-    /// [default: the folder `run` beside the project file]. Task, with screen: the folder for screen.json; the same.
+    /// [default: the folder `run` beside the project file]. Task, with screen: the folder for screen.json and the
+    /// page screen.html; the same.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use invar_data::Missing;
-use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, PartScore, Project, Run, Symmetry, train};
+use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, PartScore, Project, Run, train};
 use invar_lab::screen::{Measure, p_in_words};
+use invar_lab::symmetry::Symmetry;
 
 use crate::cli::TrainArgs;
 use crate::output::{self, line, strong, thousands};
@@ -184,11 +185,12 @@ fn symmetries(run: &Run) -> String {
 /// Costs and verdicts of all pairs of positions, and which columns these are.
 fn picture(run: &Run, n: usize) -> String {
     let pair = |i: usize, j: usize| {
-        let symmetry = run.exchanging(i, j)?;
+        let symmetry = Symmetry::exchanging(&run.symmetries, i, j)?;
         Some(Pair { cost: symmetry.cost.map(|cost| cost.points), verdict: &symmetry.verdict })
     };
     let mut text = vec![square(n, pair)];
-    let columns: Vec<String> = (0..n).filter_map(|i| Some(format!("{} {}", i + 1, run.column(i)?))).collect();
+    let columns: Vec<String> =
+        (0..n).filter_map(|i| Some(format!("{} {}", i + 1, Symmetry::column(&run.symmetries, i)?))).collect();
     if !columns.is_empty() {
         text.push(format!("columns: {}", columns.join(", ")));
     }

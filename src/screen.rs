@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use invar_lab::files::write_whole;
 use invar_lab::networks::Backbone;
 use invar_lab::problem::Data;
+use invar_lab::report;
 use invar_lab::screen::{
     Answer, Evidence, HeadResult, Measure, Memory, Normality, Progress, Rule, ScreenConfig, ScreenRecord, Settings, StartResult,
     Threshold, Verdict, p_in_words,
@@ -54,9 +55,12 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
         (outcome, _) => outcome?.record,
     };
     if let Some(folder) = &args.out {
-        let path = folder.join("screen.json");
-        let text = serde_json::to_string_pretty(&record)?;
-        write_whole(&path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            write_whole(&path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+        };
+        write("screen.html", &report::screen(&record, &record.answers[0])?)?;
+        write("screen.json", &serde_json::to_string_pretty(&record)?)?;
     }
     memory.map_or(Ok(()), Memory::forget)?;
     if args.json {
@@ -125,8 +129,8 @@ fn head(record: &ScreenRecord) -> String {
 /// One row a symmetry while they are few, else a picture of all and rows for those that need words.
 fn evidence(record: &ScreenRecord, answer: &Answer) -> String {
     let few = record.names.len() <= FEW;
-    match pairs(record) {
-        Some(pairs) if !few => {
+    match record.pairs() {
+        Some(pairs) if !few && pairs.len() <= MOST * (MOST - 1) / 2 => {
             let plain = |verdict: &Verdict| matches!(verdict, Verdict::KeptFreely | Verdict::Contradicted);
             let notable: Vec<usize> = (0..record.names.len()).filter(|&g| !plain(&answer.verdicts[g])).collect();
             let mut text = matrix(record, answer, &pairs);
@@ -179,17 +183,10 @@ fn list(record: &ScreenRecord, groups: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// The positions that each candidate exchanges, when all are swaps of one list of positions.
-fn pairs(record: &ScreenRecord) -> Option<Vec<(usize, usize)>> {
-    let n: usize = record.answers.first()?.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
-    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
-    (n <= MOST && pairs.len() == record.names.len()).then_some(pairs)
-}
-
 /// Costs above the diagonal, verdicts below it.
-fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[(usize, usize)]) -> String {
-    let n = pairs.iter().map(|pair| pair.1 + 1).max().unwrap_or(0);
-    let group = |i: usize, j: usize| pairs.iter().position(|&pair| pair == (i, j));
+fn matrix(record: &ScreenRecord, answer: &Answer, pairs: &[[usize; 2]]) -> String {
+    let n = pairs.iter().map(|pair| pair[1] + 1).max().unwrap_or(0);
+    let group = |i: usize, j: usize| pairs.iter().position(|&pair| pair == [i, j]);
     let pair = |i: usize, j: usize| {
         let g = group(i, j)?;
         Some(Pair { cost: Some(record.evidence[g].cost.points), verdict: answer.verdicts[g].in_words() })
@@ -261,17 +258,13 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
         let alike = result.consistency.map_or("-".into(), percent);
         vec![name, percent(answers.validation.accuracy), outside(answers), spread(result), alike]
     };
-    let who = |result: &HeadResult| match &result.together {
-        Some(joined) => format!("{}, median of {} starts", head_name(result.head), joined.starts.len()),
-        None => head_name(result.head).into(),
-    };
     let mut table = Vec::new();
     for (k, result) in answer.heads.iter().enumerate().rev() {
         let mark = if k == answer.preferred { " <- preferred" } else { "" };
-        table.push(row(format!("kept symmetries, {}{mark}", who(result)), result));
+        table.push(row(format!("kept symmetries, {}{mark}", result.in_words()), result));
     }
     if let Some(oracle) = &record.oracle {
-        table.push(row(format!("the truth imposed, {}", who(oracle)), oracle));
+        table.push(row(format!("the truth imposed, {}", oracle.in_words()), oracle));
     }
     if let Some(plain) = &record.plain {
         let inside = percent(plain.result.validation.accuracy);
@@ -285,18 +278,11 @@ fn environments(record: &ScreenRecord, answer: &Answer) -> String {
         let _ = write!(
             text,
             "\nstarts and heads are chosen on held-out examples of the same environment; the {} costs {cost} points there, p {}",
-            head_name(head),
+            head.in_words(),
             p_in_words(cost.p)
         );
     }
     text
-}
-
-fn head_name(head: Head) -> &'static str {
-    match head {
-        Head::Hidden => "hidden head",
-        Head::Affine => "affine head",
-    }
 }
 
 #[cfg(test)]

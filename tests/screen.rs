@@ -173,4 +173,6 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     assert_eq!(record(&kept), record(&args));
     let written = std::fs::read_to_string(folder.path().join("out/run/screen.json")).unwrap();
     assert!(written.contains("\"by_tolerance\"") && count() == 1 && fits.join("mine.txt").exists());
+    let page = std::fs::read_to_string(folder.path().join("out/run/screen.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>") && page.contains("class=\"confusion\""));
 }

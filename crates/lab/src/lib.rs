@@ -19,6 +19,7 @@ pub mod networks;
 
 pub mod cgreg;
 pub mod screen;
+pub mod symmetry;
 
 pub mod project;
 pub mod report;

@@ -25,6 +25,16 @@ pub enum Head {
     Affine,
 }
 
+impl Head {
+    /// "hidden head", "affine head".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden head",
+            Self::Affine => "affine head",
+        }
+    }
+}
+
 /// What enters the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

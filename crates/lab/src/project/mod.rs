@@ -34,7 +34,7 @@ pub use fits::{Heard, How};
 pub use judge::PartScore;
 pub use load::{Architecture, Loaded};
 pub use prepare::Prepared;
-pub use run::{Curve, FitLine, KeptGroupFacts, MODEL, RECORDS, RUN, Run, SCREENS, Symmetry};
+pub use run::{Curve, FitLine, KeptGroupFacts, MODEL, RECORDS, RUN, Run, SCREENS};
 pub use scaling::{Scaling, TargetScaling};
 pub use sketch::{Sketch, sketch};
 pub use train::train;

@@ -17,6 +17,7 @@ use crate::files::write_whole;
 use crate::problem::Data;
 use crate::record::Metrics;
 use crate::screen::{Cost, Measure, Threshold};
+use crate::symmetry::Symmetry;
 
 /// The version of the file that this code writes, and the newest it reads.
 pub(super) const VERSION: u32 = 1;
@@ -96,40 +97,6 @@ pub struct Run {
     pub seconds: f64,
 }
 
-/// What was decided about a candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Symmetry {
-    /// Its name.
-    pub name: String,
-    /// The two columns of a table that it exchanges, by their names; empty for anything else.
-    #[serde(default)]
-    pub columns: Vec<String>,
-    /// The two positions that it exchanges along an axis, from 0.
-    #[serde(default)]
-    pub pair: Option<[usize; 2]>,
-    /// Whether the final model keeps it.
-    pub kept: bool,
-    /// In words.
-    pub verdict: String,
-    /// Points of validation score that imposing it costs; what exactly is told in `note`.
-    pub cost: Option<Cost>,
-    /// screen: its p-value, corrected over all candidates.
-    #[serde(default)]
-    pub adjusted: Option<f64>,
-    /// Share of the weights that broke it before what is kept was made exact.
-    pub violation: Option<f64>,
-    /// What the cost was measured against, or why it is not kept.
-    pub note: String,
-}
-
-impl Symmetry {
-    /// Its name, with the names of the columns that it exchanges.
-    pub fn shown(&self) -> String {
-        if self.columns.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.columns.join(", ")) }
-    }
-}
-
 /// The group that the kept candidates generate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -187,19 +154,6 @@ impl Run {
         let pairs: HashSet<[usize; 2]> = self.symmetries.iter().filter_map(|symmetry| symmetry.pair).collect();
         let all = count * count.saturating_sub(1) / 2;
         (pairs.len() == all && self.symmetries.len() == all).then_some(count)
-    }
-
-    /// The candidate that exchanges two positions, i < j.
-    pub fn exchanging(&self, i: usize, j: usize) -> Option<&Symmetry> {
-        self.symmetries.iter().find(|symmetry| symmetry.pair == Some([i, j]))
-    }
-
-    /// The name of the column at a position, if it has one.
-    pub fn column(&self, position: usize) -> Option<&str> {
-        self.symmetries.iter().find_map(|symmetry| {
-            let place = symmetry.pair?.iter().position(|&one| one == position)?;
-            symmetry.columns.get(place).map(String::as_str)
-        })
     }
 
     /// What can be exchanged, one part of the partition after the other; none where nothing can.

@@ -12,11 +12,12 @@ use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
 use super::judge::{PartScore, answers, consistency, scored};
 use super::load::{Architecture, Loaded};
 use super::prepare::Prepared;
-use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, Symmetry, VERSION};
+use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, ScreenRecord, Threshold, Verdict, blocks};
+use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, ScreenRecord, Threshold, blocks};
+use crate::symmetry::Symmetry;
 
 /// What a learner decided.
 struct Decided {
@@ -147,24 +148,17 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
     let record = run_screen(&config, store, loaded, prepared, how)?;
     let (saved, notes): (Saved, Notes) = store.load(&config)?.ok_or(Error::Stopped)?;
     let answer = record.answers.first().ok_or(Error::Stopped)?;
-    let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
-    let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
-        name: member.name.clone(),
+    let symmetry = |group: usize| Symmetry {
         columns: exchanged(loaded, group),
         pair: pair(loaded, group),
-        kept: member.kept,
-        verdict: member.verdict.clone(),
-        cost: Some(record.evidence[group].cost),
-        adjusted: Some(record.evidence[group].adjusted),
-        violation: None,
-        note: note(&record, answer, group),
+        ..Symmetry::screened(&record, answer, group)
     };
     let curve = match answer.preferred().together {
         Some(_) => "the best start, its full fit and its refit",
         None => "the model, its full fit and its refit",
     };
     Ok(Decided {
-        symmetries: members.enumerate().map(symmetry).collect(),
+        symmetries: (0..record.names.len()).map(symmetry).collect(),
         fits: lines(&record, answer),
         curves: vec![Curve { name: curve.into(), chosen: true, points: notes.curve.clone() }],
         unimposed: record.free.first().map_or(f64::NEG_INFINITY, |free| free.validation.accuracy),
@@ -212,23 +206,6 @@ fn against_best<'a>(
     Ok(Some(Cost::between(&of(&reference)?, &of(saved)?)))
 }
 
-/// What a cost is the cost of, and what else decided about a candidate.
-fn note(record: &ScreenRecord, answer: &Answer, group: usize) -> String {
-    let names = |set: &GroupSet| set.iter().map(|group| record.names[group].as_str()).collect::<Vec<_>>().join(", ");
-    let early = if record.evidence[group].is_abandoned() { ", at most: the fit was given up early" } else { "" };
-    let alone = format!("cost of imposing it alone, against the network with nothing imposed{early}");
-    match &answer.verdicts[group] {
-        Verdict::Dropped(dropped) => match dropped.cost {
-            Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
-            None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
-        },
-        _ => match record.speaks_for(answer, group) {
-            Some(trial) => format!("{alone}; together with others that are kept it costs {:.1} points", trial.cost.points),
-            None => alone,
-        },
-    }
-}
-
 /// What a screen compares.
 fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
     let line = |name: &str, result: Option<&crate::screen::StartResult>, kept, chosen| FitLine {
@@ -240,12 +217,7 @@ fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
         chosen,
     };
     let head = |(k, result): (usize, &HeadResult)| {
-        let name = match result.head {
-            invar_nn::Head::Hidden => "kept symmetries imposed, hidden head",
-            invar_nn::Head::Affine => "kept symmetries imposed, affine head",
-        };
-        let median = result.together.as_ref().map(|joined| format!(", median of {} starts", joined.starts.len()));
-        let name = &format!("{name}{}", median.unwrap_or_default());
+        let name = &format!("kept symmetries imposed, {}", result.in_words());
         line(name, Some(result.answers()), Some(answer.kept.len()), k == answer.preferred)
     };
     let free = line("nothing imposed", record.free.first(), Some(0), false);

@@ -1,11 +1,14 @@
-//! The report on a run: one web page that needs nothing else.
+//! Reports: web pages that need nothing else, one on a run of a project ([`html`]), one on a screen of a built-in task ([`screen`]).
 //!
-//! `page` puts the sections together, `sections` writes them, `chart` draws learning curves, `style` has the looks. Everything that
-//! comes from the user is escaped.
+//! `sections` writes the parts of the first, `evidence` what both say of each symmetry; `chart` and `steps` draw, `style` has the
+//! looks. Everything that comes from the user is escaped.
 
 mod chart;
+mod evidence;
 mod lattice;
+mod screen;
 mod sections;
+mod steps;
 mod style;
 
 use std::fmt::Write;
@@ -16,6 +19,8 @@ use invar_program::{Member, Saved, certify};
 use crate::diagram::{self, escape};
 use crate::error::Result;
 use crate::project::Run;
+
+pub use screen::screen;
 
 /// What was proved, or found, about one symmetry of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +57,10 @@ impl Proof {
 
 /// Writes the page. `proofs` is the certificate of the model, symmetry by symmetry.
 pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
-    let title = "invar: what the model keeps";
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <link rel=\"icon\" href=\"data:,\">\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
-        diagram::page_style(),
-        style::STYLE,
-    );
+    let mut out = String::new();
     sections::head(&mut out, run);
     sections::asked(&mut out, run);
-    sections::evidence(&mut out, run);
+    evidence::evidence(&mut out, &sections::evidence(run));
     section(&mut out, "lattice", "The subspaces", &lattice::figures(run)?);
     sections::scores(&mut out, run);
     sections::fits(&mut out, run);
@@ -72,8 +69,28 @@ pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
     sections::examples(&mut out, run);
     sections::certificate(&mut out, proofs);
     sections::rerun(&mut out, run);
-    out.push_str("</main>\n</body>\n</html>\n");
-    Ok(out)
+    Ok(page("invar: what the model keeps", &out))
+}
+
+/// A page that needs nothing else, around its content.
+fn page(title: &str, content: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>{}{}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n",
+        diagram::page_style(),
+        style::STYLE,
+    )
+}
+
+/// How many were kept, as a title.
+fn headline(kept: usize, all: usize) -> String {
+    match kept {
+        0 => "No symmetry was kept".into(),
+        _ if kept == all => format!("All {all} candidate symmetries were kept"),
+        _ => format!("{kept} of {all} candidate symmetries were kept"),
+    }
 }
 
 fn section(out: &mut String, id: &str, title: &str, content: &str) {

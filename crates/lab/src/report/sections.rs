@@ -2,27 +2,20 @@
 
 use std::fmt::Write;
 
-use super::{Proof, chart, section};
+use super::evidence::{Evidence, MAX_ROWS};
+use super::{Proof, chart, headline, section};
 use crate::diagram::escape;
-use crate::project::{Files, FitLine, Goal, Learner, PartScore, Picture, Run, Shown, Symmetry, Validation};
+use crate::project::{Files, FitLine, Goal, KeptGroupFacts, Learner, PartScore, Picture, Run, Shown, Validation};
 use crate::record::Metrics;
-use crate::screen::{Measure, p_in_words};
+use crate::screen::Measure;
 
-/// Most classes of a confusion matrix, and most positions whose pairs are drawn.
+/// Most classes of a confusion matrix.
 const MAX_CLASSES: usize = 30;
-/// Fewest positions whose pairs are drawn.
-const FEW: usize = 4;
-/// Most candidates listed.
-const MAX_ROWS: usize = 500;
 
 /// The answer in one sentence and a few numbers.
 pub(super) fn head(out: &mut String, run: &Run) {
     let kept = run.kept().count();
-    let title = match kept {
-        0 => "No symmetry was kept".to_string(),
-        n if n == run.symmetries.len() => format!("All {n} candidate symmetries were kept"),
-        n => format!("{n} of {} candidate symmetries were kept", run.symmetries.len()),
-    };
+    let title = headline(kept, run.symmetries.len());
     let _ = write!(out, "<header>\n<h1>{}</h1>\n<p>{}</p>\n<div class=\"cards\">\n", escape(&title), escape(&sentence(run)));
     let mut card = |number: String, words: &str| {
         let _ = writeln!(out, "<div class=\"card\"><b>{}</b><span>{}</span></div>", escape(&number), escape(words));
@@ -93,144 +86,27 @@ pub(super) fn asked(out: &mut String, run: &Run) {
     section(out, "asked", "What was asked", &content);
 }
 
-/// Verdict and cost of every candidate.
-pub(super) fn evidence(out: &mut String, run: &Run) {
-    let violations = run.symmetries.iter().any(|symmetry| symmetry.violation.is_some());
-    let mut content = String::new();
-    if let Some(n) = run.positions().filter(|&n| (FEW..=MAX_CLASSES).contains(&n)) {
-        pairs(&mut content, run, n);
-    }
-    content.push_str(
-        "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
-         <th scope=\"col\" class=\"n\">cost in points</th>",
-    );
-    let corrected = run.symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
-    let _ = write!(content, "<th scope=\"col\" class=\"n\">p{}</th>", if corrected { ", corrected" } else { "" });
-    if violations {
-        content.push_str("<th scope=\"col\" class=\"n\">broken by</th>");
-    }
-    content.push_str("<th scope=\"col\">how it was found</th></tr></thead>\n<tbody>\n");
-    for symmetry in run.symmetries.iter().take(MAX_ROWS) {
-        row(&mut content, symmetry, violations);
-    }
-    content.push_str("</tbody>\n</table></div>\n");
-    if run.symmetries.len() > MAX_ROWS {
-        let _ = writeln!(content, "<p>and {} more, in run.json</p>", run.symmetries.len() - MAX_ROWS);
-    }
-    let _ = writeln!(
-        content,
-        "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}{}</p>",
-        measure(run),
-        if corrected { "Each p is corrected over all candidates (Holm). " } else { "" },
-        if violations {
-            "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
-        } else {
-            ""
-        },
-        run.detectable.map_or(String::new(), |points| format!("With these examples {}.", run.measure.in_words(points))),
-    );
-    if let Some(partition) = run.partition() {
-        let _ = writeln!(content, "<p>What can be exchanged: {}.</p>", escape(&partition));
-    }
-    if let Some(steps) = run.tolerances() {
-        let _ = writeln!(content, "<p>How many would be kept at other tolerances, in points: {}.</p>", escape(&steps));
-    }
-    if let Some(cost) = run.kept_cost {
-        let reference = match run.learner {
-            Learner::Cgreg => "the best of the fits",
-            Learner::Screen => "the network with nothing imposed",
-        };
-        let _ = writeln!(content, "<p>All that is kept costs {cost} points together, against {reference}.</p>");
-    }
-    if let Some(cost) = run.exact_cost {
-        let _ = writeln!(content, "<p>Making what the weights nearly kept exact cost {cost} points.</p>");
-    }
-    let group = &run.group;
-    if run.kept().count() > 0 {
-        let order = group
-            .order
-            .as_deref()
-            .map_or("no group that is known to be finite".into(), |order| format!("a group of order {order}"));
-        let normal = match &group.witness {
-            None if group.normal.is_none() => "Whether it is normal (Theorem 2) was not found out.".into(),
-            None => {
-                "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2)."
-                    .into()
-            }
-            Some(witness) => format!(
-                "It is not normal in what it generates with everything that was not kept: {witness}. If those act on your data, \
-                 invariance alone may not be enough (Theorem 2)."
-            ),
-        };
-        let _ = writeln!(content, "<p>What is kept generates {}. {}</p>", escape(&order), escape(&normal));
-    }
-    for doubt in &run.doubts {
-        let _ = writeln!(content, "<p><span class=\"badge warn\">doubtful</span> {}.</p>", escape(doubt));
-    }
-    section(out, "evidence", "The evidence, symmetry by symmetry", &content);
-}
-
-/// Every pair of positions in a square: costs above the diagonal, below it what is kept.
-fn pairs(out: &mut String, run: &Run, n: usize) {
-    let name = |position: usize| run.column(position).map_or_else(|| (position + 1).to_string(), escape);
-    let costs = run.symmetries.iter().filter_map(|symmetry| Some(symmetry.cost?.points));
-    let dearest = costs.fold(run.tolerance.max(1.0), f64::max);
-    out.push_str(
-        "<p class=\"muted\">Above the diagonal what exchanging two positions costs, below it what follows.</p>\n\
-         <div class=\"scroll-x\"><table class=\"confusion\">\n<thead><tr><td></td>",
-    );
-    for j in 0..n {
-        let _ = write!(out, "<th scope=\"col\">{}</th>", name(j));
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for i in 0..n {
-        let _ = write!(out, "<tr><th scope=\"row\" class=\"side\">{}</th>", name(i));
-        for j in 0..n {
-            let Some(symmetry) = run.exchanging(i.min(j), i.max(j)) else {
-                out.push_str("<td></td>");
-                continue;
-            };
-            let cost = symmetry.cost.map(|cost| cost.points.max(0.0));
-            let (colour, shade, words) = if i < j {
-                let shade = cost.map_or(0.0, |points| 60.0 * points / dearest);
-                ("--bad", shade, cost.map_or("–".into(), |points| format!("{points:.0}")))
-            } else if symmetry.kept {
-                ("--good", 45.0, "kept".into())
-            } else {
-                ("--good", 0.0, String::new())
-            };
-            let _ = write!(
-                out,
-                "<td title=\"{}: {}\" style=\"background:color-mix(in srgb,var({colour}) {shade:.0}%,transparent)\">{words}</td>",
-                escape(&symmetry.shown()),
-                escape(&symmetry.verdict)
-            );
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody>\n</table></div>\n");
-}
-
-fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
-    let class = match (symmetry.kept, symmetry.verdict.as_str()) {
-        (true, "kept" | "kept freely") => "good",
-        (false, "contradicted") => "bad",
-        _ => "warn",
+/// Verdict and cost of every candidate, and what the kept ones are together.
+pub(super) fn evidence(run: &Run) -> Evidence<'_> {
+    let reference = match run.learner {
+        Learner::Cgreg => "the best of the fits",
+        Learner::Screen => "the network with nothing imposed",
     };
-    let (cost, p) = symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| {
-        (cost.to_string(), escape(&p_in_words(symmetry.adjusted.unwrap_or(cost.p))))
-    });
-    let _ = write!(
-        out,
-        "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",
-        escape(&symmetry.shown()),
-        escape(&symmetry.verdict),
-    );
-    if violations {
-        let share = symmetry.violation.map_or("–".into(), |share| format!("{:.2} %", 100.0 * share));
-        let _ = write!(out, "<td class=\"n\">{share}</td>");
+    let KeptGroupFacts { order, normal, witness, .. } = &run.group;
+    Evidence {
+        symmetries: &run.symmetries,
+        positions: run.positions(),
+        measure: measure(run),
+        detectable: run.detectable.map(|points| run.measure.in_words(points)),
+        file: "run.json",
+        partition: run.partition(),
+        by_tolerance: &run.by_tolerance,
+        rule: run.project.rule(),
+        kept_cost: run.kept_cost.map(|cost| (cost, reference)),
+        exact_cost: run.exact_cost,
+        group: (order.as_deref(), *normal, witness.as_deref()),
+        doubts: run.doubts.iter().map(String::as_str).collect(),
     }
-    let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&symmetry.note));
 }
 
 /// Scores with intervals, chance and consistency.

@@ -19,6 +19,7 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 td.words{min-width:14em;overflow-wrap:anywhere}
 td.name{overflow-wrap:break-word;min-width:9.5em}
 tr.chosen td{font-weight:600}
+details{margin:12px 0}summary{cursor:pointer;color:var(--muted)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:0}
 dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 .badge{display:inline-block;border-radius:999px;padding:0 9px;border:1px solid currentColor;font-size:.85rem;white-space:nowrap}
@@ -34,6 +35,8 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 .curve{fill:none;stroke:var(--other);stroke-width:1.5}
 .curve.chosen{stroke:var(--line);stroke-width:2.5}
 .curve.train{stroke-dasharray:5 4}
+.unknown{fill:var(--other);opacity:.25}
+td.drawn{min-width:200px;width:40%}
 .fill{fill:var(--line)}.whisker{stroke:var(--text);stroke-width:2;fill:none}.tick{stroke:var(--bad);stroke-width:2}
 .confusion td,.confusion th{text-align:center;padding:4px 7px;font-variant-numeric:tabular-nums;font-size:.9rem;border:1px solid var(--border)}
 .confusion th.side{text-align:right;overflow-wrap:anywhere}

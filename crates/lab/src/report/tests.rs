@@ -7,11 +7,10 @@ use invar_nn::Epoch;
 
 use super::*;
 use crate::problem::Data;
-use crate::project::{
-    Architecture, Curve, FitLine, KeptGroupFacts, Learner, PartScore, Picture, Project, Shown, Symmetry, Version,
-};
+use crate::project::{Architecture, Curve, FitLine, KeptGroupFacts, Learner, PartScore, Picture, Project, Shown, Version};
 use crate::record::Metrics;
 use crate::screen::{Cost, Measure, Threshold};
+use crate::symmetry::Symmetry;
 
 const HOSTILE: &str = "<script>alert('x')</script>";
 

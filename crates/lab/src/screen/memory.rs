@@ -12,8 +12,8 @@ use invar_data::{Bundle, Digest, Limits};
 use invar_nn::{Epoch, Network};
 use serde::{Deserialize, Serialize};
 
+use super::config::ScreenConfig;
 use super::fitter::Ending;
-use super::record::ScreenConfig;
 use crate::error::{Error, Result};
 
 /// How the names of its files end.

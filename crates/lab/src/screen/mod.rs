@@ -15,10 +15,13 @@ mod rule;
 mod trial;
 mod watch;
 
+mod config;
 mod facts;
 mod record;
+mod task;
 
 pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
+pub use config::{ScreenConfig, Settings};
 pub use decide::Screen;
 pub use decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
 pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
@@ -27,10 +30,8 @@ pub use facts::{Facts, Normality};
 pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
 pub use memory::Memory;
 pub use networks::{Measure, Networks, Trained};
-pub(crate) use record::NOTHING_IMPOSED;
-pub use record::{
-    Answer, Comparison, HeadResult, Joined, Progress, ScreenConfig, ScreenRecord, Screened, Settings, StartResult,
-    cost_over_seeds,
-};
+pub use record::{Answer, Comparison, HeadResult, Joined, ScreenRecord, StartResult, cost_over_seeds};
 pub use rule::{Finding, Rule};
+pub(crate) use task::NOTHING_IMPOSED;
+pub use task::{Progress, Screened};
 pub use trial::{Evidence, Start, Trial, Verdict};

@@ -1,0 +1,202 @@
+//! The evidence, symmetry by symmetry: a table, for pairs of positions a square, and what the kept ones are as a group.
+
+use std::fmt::Write;
+
+use super::{section, steps};
+use crate::diagram::escape;
+use crate::screen::{Cost, Threshold, p_in_words};
+use crate::symmetry::Symmetry;
+
+/// Fewest and most positions whose pairs are drawn.
+const DRAWN: std::ops::RangeInclusive<usize> = 4..=30;
+/// Most candidates listed at once, where a square shows them too.
+const FEW: usize = 12;
+/// Most candidates listed.
+pub(super) const MAX_ROWS: usize = 500;
+
+/// What there is to tell about the candidates.
+pub(super) struct Evidence<'a> {
+    /// Every candidate with its verdict.
+    pub symmetries: &'a [Symmetry],
+    /// How many positions they exchange, where there is one for every pair.
+    pub positions: Option<usize>,
+    /// What costs are points of.
+    pub measure: &'a str,
+    /// Which costs the examples can show, in words.
+    pub detectable: Option<String>,
+    /// Where the page leaves candidates out: the file that has them all.
+    pub file: &'a str,
+    /// What can be exchanged, in words.
+    pub partition: Option<String>,
+    /// How the answer depends on the tolerance.
+    pub by_tolerance: &'a [Threshold],
+    /// Points that may be lost, and whether nothing significant may be.
+    pub rule: crate::screen::Rule,
+    /// What all that is kept costs together, and against what.
+    pub kept_cost: Option<(Cost, &'static str)>,
+    /// What making nearly kept symmetries exact cost.
+    pub exact_cost: Option<Cost>,
+    /// The order of the group, whether it is normal, and what leads out of it.
+    pub group: (Option<&'a str>, Option<bool>, Option<&'a str>),
+    /// What speaks against trusting the answer.
+    pub doubts: Vec<&'a str>,
+}
+
+/// Verdict and cost of every candidate.
+pub(super) fn evidence(out: &mut String, evidence: &Evidence<'_>) {
+    let Evidence { symmetries, rule, .. } = *evidence;
+    let mut content = String::new();
+    let positions = evidence.positions.filter(|n| DRAWN.contains(n));
+    if let Some(n) = positions {
+        square(&mut content, symmetries, n, rule.tolerance);
+    }
+    // Where the square has said it all, a long table waits until someone asks.
+    let folded = positions.is_some() && symmetries.len() > FEW;
+    if folded {
+        let _ = writeln!(content, "<details>\n<summary>All {} candidates, one by one</summary>", symmetries.len());
+    }
+    table(&mut content, evidence);
+    if folded {
+        content.push_str("</details>\n");
+    }
+    content.push_str(&words(evidence));
+    let mut say = |words: &str| {
+        let _ = writeln!(content, "<p>{}</p>", escape(words));
+    };
+    if let Some(partition) = &evidence.partition {
+        say(&format!("What can be exchanged: {partition}."));
+    }
+    if let Some((cost, reference)) = evidence.kept_cost {
+        say(&format!("All that is kept costs {cost} points together, against {reference}."));
+    }
+    if let Some(cost) = evidence.exact_cost {
+        say(&format!("Making what the weights nearly kept exact cost {cost} points."));
+    }
+    if symmetries.iter().any(|symmetry| symmetry.kept) {
+        say(&group(evidence.group));
+    }
+    for doubt in &evidence.doubts {
+        let _ = writeln!(content, "<p><span class=\"badge warn\">doubtful</span> {}.</p>", escape(doubt));
+    }
+    content.push_str(&steps::steps(evidence.by_tolerance, rule, symmetries.len()));
+    section(out, "evidence", "The evidence, symmetry by symmetry", &content);
+}
+
+/// What the kept candidates generate.
+fn group((order, normal, witness): (Option<&str>, Option<bool>, Option<&str>)) -> String {
+    let order = order.map_or("no group that is known to be finite".into(), |order| format!("a group of order {order}"));
+    let normal = match witness {
+        None if normal.is_none() => "Whether it is normal (Theorem 2) was not found out.".into(),
+        None => "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2)."
+            .into(),
+        Some(witness) => format!(
+            "It is not normal in what it generates with everything that was not kept: {witness}. If those act on your data, \
+             invariance alone may not be enough (Theorem 2)."
+        ),
+    };
+    format!("What is kept generates {order}. {normal}")
+}
+
+/// What costs are, below the table.
+fn words(evidence: &Evidence<'_>) -> String {
+    let symmetries = evidence.symmetries;
+    let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
+    let corrected = symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
+    format!(
+        "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}{}</p>\n",
+        evidence.measure,
+        if corrected { "Each p is corrected over all candidates (Holm). " } else { "" },
+        if violations {
+            "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
+        } else {
+            ""
+        },
+        evidence.detectable.as_ref().map_or(String::new(), |words| format!("With these examples {words}.")),
+    )
+}
+
+/// A row a candidate.
+fn table(out: &mut String, evidence: &Evidence<'_>) {
+    let symmetries = evidence.symmetries;
+    let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
+    let corrected = symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
+    out.push_str(
+        "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
+         <th scope=\"col\" class=\"n\">cost in points</th>",
+    );
+    let _ = write!(out, "<th scope=\"col\" class=\"n\">p{}</th>", if corrected { ", corrected" } else { "" });
+    if violations {
+        out.push_str("<th scope=\"col\" class=\"n\">broken by</th>");
+    }
+    out.push_str("<th scope=\"col\">how it was found</th></tr></thead>\n<tbody>\n");
+    for symmetry in symmetries.iter().take(MAX_ROWS) {
+        row(out, symmetry, violations);
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    if symmetries.len() > MAX_ROWS {
+        let _ = writeln!(out, "<p>and {} more, in {}</p>", symmetries.len() - MAX_ROWS, evidence.file);
+    }
+}
+
+fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
+    let class = match (symmetry.kept, symmetry.verdict.as_str()) {
+        (true, "kept" | "kept freely") => "good",
+        (false, "contradicted") => "bad",
+        _ => "warn",
+    };
+    let (cost, p) = symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| {
+        (cost.to_string(), escape(&p_in_words(symmetry.adjusted.unwrap_or(cost.p))))
+    });
+    let _ = write!(
+        out,
+        "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",
+        escape(&symmetry.shown()),
+        escape(&symmetry.verdict),
+    );
+    if violations {
+        let share = symmetry.violation.map_or("–".into(), |share| format!("{:.2} %", 100.0 * share));
+        let _ = write!(out, "<td class=\"n\">{share}</td>");
+    }
+    let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&symmetry.note));
+}
+
+/// Every pair of positions in a square: costs above the diagonal, below it what is kept.
+fn square(out: &mut String, symmetries: &[Symmetry], n: usize, tolerance: f64) {
+    let name = |position: usize| Symmetry::column(symmetries, position).map_or_else(|| (position + 1).to_string(), escape);
+    let costs = symmetries.iter().filter_map(|symmetry| Some(symmetry.cost?.points));
+    let dearest = costs.fold(tolerance.max(1.0), f64::max);
+    out.push_str(
+        "<p class=\"muted\">Above the diagonal what exchanging two positions costs, below it what follows.</p>\n\
+         <div class=\"scroll-x\"><table class=\"confusion\">\n<thead><tr><td></td>",
+    );
+    for j in 0..n {
+        let _ = write!(out, "<th scope=\"col\">{}</th>", name(j));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for i in 0..n {
+        let _ = write!(out, "<tr><th scope=\"row\" class=\"side\">{}</th>", name(i));
+        for j in 0..n {
+            let Some(symmetry) = Symmetry::exchanging(symmetries, i.min(j), i.max(j)) else {
+                out.push_str("<td></td>");
+                continue;
+            };
+            let cost = symmetry.cost.map(|cost| cost.points.max(0.0));
+            let (colour, shade, words) = if i < j {
+                let shade = cost.map_or(0.0, |points| 60.0 * points / dearest);
+                ("--bad", shade, cost.map_or("–".into(), |points| format!("{points:.0}")))
+            } else if symmetry.kept {
+                ("--good", 45.0, "kept".into())
+            } else {
+                ("--good", 0.0, String::new())
+            };
+            let _ = write!(
+                out,
+                "<td title=\"{}: {}\" style=\"background:color-mix(in srgb,var({colour}) {shade:.0}%,transparent)\">{words}</td>",
+                escape(&symmetry.shown()),
+                escape(&symmetry.verdict)
+            );
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+}
