@@ -53,7 +53,7 @@ impl Problem {
             (false, true) => "Hold out more examples",
             (false, false) => "Lower the tolerance",
         };
-        let within = if rule.strict {
+        let within = if rule.strict && detectable < rule.tolerance {
             format!("could cost less than the {limit:.1} points that can be told from none")
         } else {
             format!("would be within the tolerance of {limit} points")
@@ -87,7 +87,8 @@ mod tests {
         let wide = Rule { tolerance: 50.0, strict: false };
         assert!(doubt(0.4, wide).unwrap().ends_with("Lower the tolerance"));
         // Strictly what can be seen counts, and no more than the tolerance: beyond that nothing is accepted.
-        assert!(doubt(0.06, strict).is_none() && doubt(0.04, strict).is_some());
+        assert!(doubt(0.06, strict).is_none());
+        assert!(doubt(0.04, strict).unwrap().contains("within the tolerance of 5 points"));
         let strict = Rule { strict: true, ..wide };
         assert!(doubt(0.06, strict).unwrap().contains("less than the 10.0 points that can be told from none"));
         assert!(doubt(0.11, strict).is_none());

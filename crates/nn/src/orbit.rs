@@ -163,7 +163,10 @@ impl Views {
                 column.iter().enumerate().for_each(|(i, &entry)| matrix[i * n + j] = entry as f32);
             }
         }
-        Ok(Self::Matrices(values))
+        match values.iter().find(|value| !value.is_finite()) {
+            Some(_) => Err(Error::shape("matrices of the elements", "entries below 1e38", "larger ones")),
+            None => Ok(Self::Matrices(values)),
+        }
     }
 
     /// As the operation of a program has them.

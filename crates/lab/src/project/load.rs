@@ -154,15 +154,16 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
         ModelKind::Orbit => {
             // Scaling images would not commute with signs and matrices.
             let moves = groups.iter().flat_map(Group::generators).all(|g| matches!(g, Action::Permutation(_)));
-            let seen = image && sides[0] <= CHANNELS && sides[1].min(sides[2]) >= PATCH && moves;
+            let graph = project.symmetries.candidates.iter().any(|candidate| names_nodes(&candidate.kind));
+            let seen = image && sides[0] <= CHANNELS && sides[1].min(sides[2]) >= PATCH && moves && !graph;
             if seen { Architecture::OrbitImages } else { Architecture::Orbit }
         }
         ModelKind::Lift if !square => {
-            let expected = "feedforward, unless examples are images of channels x n x n, n at least 3";
+            let expected = "feedforward or orbit, unless examples are images of channels x n x n, n at least 3";
             return Err(wrong(expected, format!("lift for {shape}")));
         }
         ModelKind::Cnn if !image || sides[1].min(sides[2]) < PATCH => {
-            let expected = "feedforward, unless examples are images of channels x height x width, at least 3";
+            let expected = "feedforward or orbit, unless examples are images of channels x height x width, at least 3";
             return Err(wrong(expected, format!("cnn for {shape}")));
         }
         ModelKind::Lift => {
@@ -185,6 +186,16 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
         return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });
     }
     Ok(architecture)
+}
+
+/// Whether a symmetry moves several axes at once, as those of graphs do: nothing slides along such axes.
+fn names_nodes(kind: &Kind) -> bool {
+    match kind {
+        Kind::Nodes { .. } | Kind::NodeSwaps { .. } => true,
+        Kind::Swap { axes, .. } => axes.len() > 1,
+        Kind::Join { of } | Kind::Product { of } => of.iter().any(names_nodes),
+        _ => false,
+    }
 }
 
 /// Whether a symmetry of images is one of its patches too: the square's own symmetries, and permutations of channels.

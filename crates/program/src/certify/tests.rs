@@ -241,6 +241,11 @@ fn an_orbit_takes_signs_and_matrices() {
     assert!(proved(&with(reflected(), 2, &alike), "2", reflection));
     assert!(!proved(&with(reflected(), 2, &[1.0, 2.0, 3.0, 2.0]), "2", reflection));
     assert!(broken(&with(reflected(), 2, &alike), "2", other).1.contains("seen from no side"));
+    // Large entries, as where units change, do not hide small ones.
+    let units =
+        || tensor(&[2, 3, 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1e6, 0.0, 1e-6, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert!(proved(&with(units(), 3, &alike), "3", "generators([[[0,1000000,0],[1/1000000,0,0],[0,0,1]]])"));
+    assert!(broken(&with(units(), 3, &alike), "3", "generators([[0,1,-2]])").1.contains("seen from no side"));
     // Moves of entries, where others of the group are matrices; and a matrix where none is.
     let swapped = || tensor(&[2, 2, 2], &[1.0, 0.0, 0.0, 1.0, 0.0, -1.0, -1.0, 0.0]);
     assert!(proved(&with(swapped(), 2, &alike), "2", "generators([[-1,-0]])"));
