@@ -1,4 +1,4 @@
-//! Kernels for training image networks on a CPU, on plain slices of `f32`: convolution, batch norm, pooling, optimiser steps.
+//! Kernels for training networks on a CPU, on plain slices of `f32`: dense layers, convolution, batch norm, pooling, optimiser steps.
 //!
 //! Images are kept channels last, `[batch, height, width, channels]`, from the first layer to the last; [`layout`] converts at
 //! the ends. Every operation takes a shape, the slices, and a [`Workspace`] that holds scratch memory and the instruction set
@@ -35,6 +35,7 @@ mod tile;
 pub mod layout;
 
 pub mod conv;
+pub mod dense;
 pub mod fibre;
 pub mod norm;
 pub mod pool;
@@ -42,6 +43,7 @@ pub mod pool;
 mod optimiser;
 
 pub use conv::ConvShape;
+pub use dense::DenseShape;
 pub use error::{Error, Result};
 pub use fibre::FibreShape;
 pub use layout::ImageShape;

@@ -3,7 +3,7 @@
 use pulp::{Scalar, Simd};
 use rayon::prelude::*;
 
-use crate::{Result, Workspace, error::check_length, level::Kernel};
+use crate::{Result, Workspace, dense::TINY, error::check_length, level::Kernel};
 
 /// Parameters that one task updates.
 const CHUNK: usize = 16 * 1024;
@@ -69,6 +69,9 @@ impl Kernel for SgdStep<'_> {
 
 /// Adam: m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g², w = w - rate m̂ / (sqrt(v̂) + epsilon),
 /// with m̂ = m / (1 - beta1^t) and v̂ = v / (1 - beta2^t) at step t = 1, 2, ...
+///
+/// Gradients and means below [`TINY`](crate::dense::TINY), and squares below its square, count as 0: those of a unit that has gone
+/// silent would else decay through numbers that processors are slow with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Adam {
     /// The learning rate.
@@ -124,9 +127,13 @@ impl Adam {
         let (beta1, rest1, beta2, rest2) =
             (splat(self.beta1), splat(1.0 - self.beta1), splat(self.beta2), splat(1.0 - self.beta2));
         let (rate, root, epsilon) = (splat(factors.rate), splat(factors.root), splat(self.epsilon));
+        let (zero, tiny, tiny_square) = (splat(0.0), splat(TINY), splat(TINY * TINY));
         for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
-            *m = simd.mul_add_e_f32s(beta1, *m, simd.mul_f32s(rest1, *g));
-            *v = simd.mul_add_e_f32s(beta2, *v, simd.mul_f32s(rest2, simd.mul_f32s(*g, *g)));
+            let g = simd.select_f32s(simd.greater_than_f32s(simd.abs_f32s(*g), tiny), *g, zero);
+            let mean = simd.mul_add_e_f32s(beta1, *m, simd.mul_f32s(rest1, g));
+            *m = simd.select_f32s(simd.greater_than_f32s(simd.abs_f32s(mean), tiny), mean, zero);
+            let square = simd.mul_add_e_f32s(beta2, *v, simd.mul_f32s(rest2, simd.mul_f32s(g, g)));
+            *v = simd.select_f32s(simd.greater_than_f32s(square, tiny_square), square, zero);
             let below = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), root, epsilon);
             *w = simd.sub_f32s(*w, simd.div_f32s(simd.mul_f32s(rate, *m), below));
         }
