@@ -183,6 +183,13 @@ fn networks(folder: &Path) -> Result<()> {
     let y = case.graph.gather(table, x)?;
     case.finish(y, folder)?;
 
+    let mut case = Case::new("concat");
+    let (x, table) = (case.tokens("x", 6, 10)?, case.weights("table", &[10, 4])?);
+    let rows = case.graph.gather(table, x)?;
+    let largest = case.graph.reduce_max(rows, &[1], Keep::Axes)?;
+    let y = case.graph.concat(&[rows, largest], 1)?;
+    case.finish(y, folder)?;
+
     let mut case = Case::new("network_tokens");
     let (x, table) = (case.tokens("x", 6, 10)?, case.weights("table", &[10, 4])?);
     let (w, b) = (case.weights("w", &[3, 4])?, case.weights("b", &[3])?);

@@ -255,6 +255,23 @@ impl Graph {
         Ok(self.node("Gather", &[x, numbers], vec![("axis", Attribute::Integer(axis as i64))], (kind, shape)))
     }
 
+    /// Values side by side along an axis of fixed size; their other axes are alike.
+    pub fn concat(&mut self, parts: &[Value], axis: usize) -> Result<Value> {
+        let mut shape = match parts {
+            [first, _, ..] => self.along("Concat", *first, axis)?,
+            _ => return Err(wrong("Concat", "several values", parts.len().to_string())),
+        };
+        for &part in &parts[1..] {
+            let other = self.along("Concat", part, axis)?;
+            let alike = other.len() == shape.len() && (0..shape.len()).all(|i| i == axis || other[i] == shape[i]);
+            match (shape[axis], other[axis]) {
+                (Dim::Fixed(one), Dim::Fixed(more)) if alike => shape[axis] = Dim::Fixed(one + more),
+                _ => return Err(wrong("Concat", "shapes that fit", format!("{} and {}", show(&shape), show(&other)))),
+            }
+        }
+        Ok(self.node("Concat", parts, vec![("axis", Attribute::Integer(axis as i64))], (Kind::Float, shape)))
+    }
+
     fn pointwise(&mut self, operator: &'static str, x: Value, attributes: Vec<(&'static str, Attribute)>) -> Result<Value> {
         let shape = self.float(operator, x)?.shape.clone();
         Ok(self.node(operator, &[x], attributes, (Kind::Float, shape)))
