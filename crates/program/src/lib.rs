@@ -26,6 +26,7 @@ mod op;
 mod program;
 mod views;
 
+mod row_sets;
 mod run;
 
 mod saved;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::row_sets::RowSets;
 use crate::tensor::{Tensor, volume};
 
 /// One operation. Shapes are those of a single example; images are channels x height x width.
@@ -30,7 +31,7 @@ pub enum Op {
         /// All axes.
         order: Vec<usize>,
     },
-    /// A dense layer, W x + b.
+    /// A dense layer, W x + b, of a vector or of every row of a matrix.
     Linear {
         /// Outputs x inputs.
         weight: Tensor,
@@ -80,6 +81,14 @@ pub enum Op {
     PoolSpace {
         /// How.
         pooling: Pooling,
+    },
+    /// Rows brought together, column by column: the sums of some sets of rows, then the largest values of others; rows x width to
+    /// (sets of either kind) * width.
+    PoolRows {
+        /// For each row the number of its set.
+        sums: Tensor,
+        /// The same for the largest values; -1 for a row that counts in none.
+        largest: Tensor,
     },
     /// The same operations on the example as seen from every side: elements x outputs.
     Orbit {
@@ -144,6 +153,7 @@ impl Op {
             Self::SumChannels => "sum of channels",
             Self::PoolSpace { pooling: Pooling::Sum } => "sum over space",
             Self::PoolSpace { pooling: Pooling::Mean } => "mean over space",
+            Self::PoolRows { .. } => "pooled rows",
             Self::Orbit { .. } => "orbit",
             Self::Median { .. } => "median",
         }
@@ -164,6 +174,7 @@ impl Op {
             Self::BatchNorm { gamma, beta, mean, variance, .. } => {
                 vec![named("gamma", gamma), named("beta", beta), named("mean", mean), named("variance", variance)]
             }
+            Self::PoolRows { sums, largest } => vec![named("sums", sums), named("largest", largest)],
             Self::Orbit { views, ops } => std::iter::once(named("views", views)).chain(tensors_of("inner", ops)).collect(),
             Self::Median { members } => {
                 members.iter().enumerate().flat_map(|(k, ops)| tensors_of(&format!("member{k}"), ops)).collect()
@@ -186,6 +197,7 @@ impl Op {
             Self::Linear { weight, bias } => std::iter::once(weight).chain(bias.as_mut()).collect(),
             Self::Conv { filters, bias } => std::iter::once(filters).chain(bias.as_mut()).collect(),
             Self::BatchNorm { gamma, beta, mean, variance, .. } => vec![gamma, beta, mean, variance],
+            Self::PoolRows { sums, largest } => vec![sums, largest],
             Self::Orbit { views, ops } => std::iter::once(views).chain(ops.iter_mut().flat_map(Self::tensors_mut)).collect(),
             Self::Median { members } => members.iter_mut().flatten().flat_map(Self::tensors_mut).collect(),
             Self::Reshape { .. }
@@ -231,12 +243,20 @@ impl Op {
                     wrong(format!("a shape whose axes are those of {order:?}"))
                 }
             }
-            (Self::Linear { weight, bias }, [inputs]) => match weight.shape[..] {
-                [outputs, width] if outputs > 0 && width == *inputs => per_channel(bias.iter(), outputs).map(|()| vec![outputs]),
+            (Self::Linear { weight, bias }, [rows @ .., inputs]) if rows.len() < 2 => match weight.shape[..] {
+                [outputs, width] if outputs > 0 && width == *inputs => {
+                    per_channel(bias.iter(), outputs).map(|()| rows.iter().copied().chain([outputs]).collect())
+                }
                 [_, width] => wrong(format!("{width} entries")),
                 _ => Err(("weights of outputs x inputs".into(), crate::error::dims(&weight.shape))),
             },
-            (Self::Linear { .. }, _) => wrong("a vector".into()),
+            (Self::Linear { .. }, _) => wrong("a vector or rows of them".into()),
+            (Self::PoolRows { sums, largest }, [rows, width]) => {
+                let sets = RowSets::of(sums, largest).filter(|sets| sets.rows() == *rows);
+                let Some(sets) = sets else { return wrong(format!("{} rows, each in a set of rows", sums.values.len())) };
+                Ok(vec![sets.all().count() * width])
+            }
+            (Self::PoolRows { .. }, _) => wrong("rows x width".into()),
             (Self::Conv { filters, bias }, [channels, height, width]) => match filters.shape[..] {
                 [outputs, inputs, k, l] if outputs > 0 && k == l && k % 2 == 1 => {
                     if inputs != *channels {

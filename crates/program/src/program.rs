@@ -198,7 +198,7 @@ mod tests {
         for (input, ops, part) in [
             (array(&[4]), vec![linear()], "operation 0 (linear): expected 3 entries, got 4"),
             (array(&[3]), vec![relu(), linear(), linear()], "operation 2 (linear): expected 3 entries, got 2"),
-            (array(&[3, 1]), vec![linear()], "operation 0 (linear): expected a vector, got 3x1"),
+            (array(&[3, 1]), vec![linear()], "operation 0 (linear): expected 3 entries, got 3x1"),
             (array(&[2, 2]), vec![relu()], "output of the program: expected a vector, got 2x2"),
             (array(&[0]), vec![], "axis 0 has size 0"),
             (array(&[4]), vec![Op::SumChannels], "expected an image, channels x height x width, got 4"),

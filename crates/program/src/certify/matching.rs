@@ -59,6 +59,11 @@ fn image(rows: &Rows<'_>, columns: &Moves, o: usize) -> Vec<f32> {
 }
 
 impl Rows<'_> {
+    /// Number of rows.
+    pub(super) fn outputs(&self) -> usize {
+        self.values.len() / self.width
+    }
+
     fn row(&self, o: usize) -> &[f32] {
         &self.values[o * self.width..][..self.width]
     }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::moves::Moves;
 use crate::op::{Op, Pooling};
+use crate::row_sets::RowSets;
+use crate::tensor::Tensor;
 
 /// How the entries of a set become one value.
 #[derive(Clone, Copy, PartialEq)]
@@ -15,17 +17,44 @@ enum Of {
 
 /// The moves behind a pooling: the entries of each output must go to the entries of an output.
 pub(super) fn follow(op: &Op, shape: &[usize], moves: &Moves) -> Result<Moves, String> {
+    if let Op::PoolRows { sums, largest } = op {
+        return rows(sums, largest, shape, moves);
+    }
     let (sets, of) = sets(op, shape);
+    followed(&sets, of, moves).map_err(|missed| if missed { misses(op, shape) } else { SIGN.into() })
+}
+
+/// Sums and largest values of sets of rows, one after the other.
+fn rows(sums: &Tensor, largest: &Tensor, shape: &[usize], moves: &Moves) -> Result<Moves, String> {
+    let Some(sets) = RowSets::of(sums, largest) else { return Err("its sets of rows are none".into()) };
+    let width = shape[1];
+    let entries = |sets: &[Vec<usize>]| -> Vec<Vec<usize>> {
+        let column = |set: &Vec<usize>, c: usize| set.iter().map(|row| row * width + c).collect();
+        sets.iter().flat_map(|set| (0..width).map(move |c| column(set, c))).collect()
+    };
+    let reason = |missed: bool| if missed { "rows that are brought together do not stay together" } else { SIGN };
+    let mut all = followed(&entries(&sets.sums), Of::Sum, moves).map_err(reason)?;
+    let count = all.len();
+    let behind = followed(&entries(&sets.largest), Of::Largest, moves).map_err(reason)?;
+    all.to.extend(behind.to.iter().map(|to| count + to));
+    all.negative.extend(behind.negative);
+    Ok(all)
+}
+
+const SIGN: &str = "a change of sign does not pass through it";
+
+/// Where each set goes; else whether one goes to no set.
+fn followed(sets: &[Vec<usize>], of: Of, moves: &Moves) -> Result<Moves, bool> {
     // Sets of one kind differ in their first entry.
     let number: HashMap<usize, usize> = sets.iter().enumerate().map(|(j, set)| (set[0], j)).collect();
     let (mut to, mut negative) = (Vec::with_capacity(sets.len()), Vec::with_capacity(sets.len()));
-    for set in &sets {
+    for set in sets {
         let mut moved: Vec<usize> = set.iter().map(|&i| moves.to[i]).collect();
         moved.sort_unstable();
-        let goes = number.get(&moved[0]).filter(|&&j| sets[j] == moved).ok_or_else(|| misses(op, shape))?;
+        let goes = number.get(&moved[0]).filter(|&&j| sets[j] == moved).ok_or(true)?;
         let minus = moves.negative[set[0]];
         if set.iter().any(|&i| moves.negative[i] != minus) || (minus && of == Of::Largest) {
-            return Err("a change of sign does not pass through it".into());
+            return Err(false);
         }
         to.push(*goes);
         negative.push(minus);

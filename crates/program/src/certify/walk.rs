@@ -156,7 +156,7 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
         Op::Linear { weight, bias } => {
             let bias = bias.as_ref().map(|bias| bias.values.as_slice());
             let rows = Rows { values: &weight.values, width: weight.shape[1], bias };
-            matched(&rows, moves).and_then(|(moves, difference)| passed(moves, difference))
+            row_by_row(&rows, moves).and_then(|(moves, difference)| passed(moves, difference))
         }
         Op::Conv { filters, bias } => conv::follow(filters, bias.as_ref(), shape, moves).map(|((moves, difference), turn)| {
             let how = format!("filters follow {turn}; {}", moves.describe());
@@ -169,7 +169,7 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
         }
         Op::Activate { activation } if activation.is_odd() => passed(moves.clone(), 0.0),
         Op::Activate { .. } => signs(moves).and_then(|()| passed(moves.clone(), 0.0)),
-        Op::MaxPool { .. } | Op::GroupMax { .. } | Op::SumChannels | Op::PoolSpace { .. } => {
+        Op::MaxPool { .. } | Op::GroupMax { .. } | Op::SumChannels | Op::PoolSpace { .. } | Op::PoolRows { .. } => {
             reduce::follow(op, shape, moves).and_then(|moves| passed(moves, 0.0))
         }
         Op::Orbit { views, .. } => {
@@ -181,6 +181,28 @@ fn step(op: &Op, shape: &[usize], moves: &Moves) -> Result<Next> {
         Op::Median { .. } => Err("it is no step of its own".into()),
     })
 }
+
+/// Through a dense layer of a vector, or of every row of a matrix: then moves of rows and of what is in a row pass apart.
+fn row_by_row(weights: &Rows<'_>, moves: &Moves) -> std::result::Result<(Moves, f64), String> {
+    if moves.len() == weights.width {
+        return matched(weights, moves);
+    }
+    let Some((rows, within)) = moves.split(weights.width) else {
+        return Err("what moves within a row differs from row to row".into());
+    };
+    if within.iter().enumerate().all(|(i, &to)| i == to) {
+        return Ok((rows.widened(weights.outputs()), 0.0))
+            .and_then(|all| if rows.changes_signs() { Err(SIGNS.into()) } else { Ok(all) });
+    }
+    let (columns, difference) = matched(weights, &Moves { negative: vec![false; within.len()], to: within })?;
+    if rows.changes_signs() || columns.changes_signs() {
+        return Err(SIGNS.into());
+    }
+    Ok((Moves::product(&rows, &columns.to), difference))
+}
+
+/// Why signs of rows end a walk.
+const SIGNS: &str = "a change of sign of whole rows does not pass through it";
 
 /// Parameters of channels, or of blocks of equally many entries, that go to each other must be equal.
 fn per_channel(values: &[f32], moves: &Moves) -> std::result::Result<f64, String> {

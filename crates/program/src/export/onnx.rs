@@ -7,6 +7,7 @@ use super::{INPUT, OUTPUT, PROBABILITIES};
 use crate::error::Result;
 use crate::op::{Op, Pooling};
 use crate::program::{Program, member_shapes};
+use crate::row_sets::RowSets;
 use crate::tensor::Tensor;
 use crate::{Activation, Input};
 
@@ -82,6 +83,8 @@ impl At<'_> {
                 let order: Vec<usize> = std::iter::once(0).chain(order.iter().map(|axis| axis + 1)).collect();
                 self.graph.transpose(x, &order)?
             }
+            Op::Linear { weight, bias } if self.before.len() > 1 => self.linear_rows(weight, bias.as_ref(), x)?,
+            Op::PoolRows { sums, largest } => self.pool_rows(sums, largest, x)?,
             Op::Linear { weight, bias } => {
                 let (weight, bias) = (self.constant("weight", weight)?, self.optional("bias", bias.as_ref())?);
                 self.graph.gemm(x, weight, bias, Gemm::Transposed)?
@@ -112,6 +115,40 @@ impl At<'_> {
             Op::Orbit { views, ops } => orbit::add(self, views, ops, x)?,
             Op::Median { members } => self.median(members, x)?,
         })
+    }
+
+    /// A dense layer of every row: a matrix product, then the bias.
+    fn linear_rows(&mut self, weight: &Tensor, bias: Option<&Tensor>, x: Value) -> Result<Value> {
+        let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
+        let across: Vec<f32> = (0..inputs * outputs).map(|k| weight.values[k % outputs * inputs + k / outputs]).collect();
+        let weight = self.floats("weight", &[inputs, outputs], &across)?;
+        let product = self.graph.matmul(x, weight)?;
+        match self.optional("bias", bias)? {
+            Some(bias) => Ok(self.graph.add(product, bias)?),
+            None => Ok(product),
+        }
+    }
+
+    /// Sums as a product with zeros and ones; largest values of the rows of a set, set by set.
+    fn pool_rows(&mut self, sums: &Tensor, largest: &Tensor, x: Value) -> Result<Value> {
+        let (rows, width) = (self.before[0], self.before[1]);
+        let Some(sets) = RowSets::of(sums, largest) else {
+            return Err(crate::Error::misfit("sets of rows", "every row in a set", "others"));
+        };
+        let mut member = vec![0.0; sets.sums.len() * rows];
+        for (set, member) in sets.sums.iter().zip(member.chunks_mut(rows)) {
+            set.iter().for_each(|&row| member[row] = 1.0);
+        }
+        let member = self.floats("member", &[sets.sums.len(), rows], &member)?;
+        let summed = self.graph.matmul(member, x)?;
+        let mut parts = vec![self.graph.reshape(summed, &batch(&[sets.sums.len() * width]))?];
+        for (k, set) in sets.largest.iter().enumerate() {
+            let numbers: Vec<i64> = set.iter().map(|&row| row as i64).collect();
+            let list = self.graph.integers(&format!("{}.largest{k}", self.name), &[numbers.len()], &numbers)?;
+            let chosen = self.graph.gather_along(x, list, 1)?;
+            parts.push(self.graph.reduce_max(chosen, &[1], Keep::Nothing)?);
+        }
+        Ok(if parts.len() == 1 { parts[0] } else { self.graph.concat(&parts, 1)? })
     }
 
     /// The middle of what the members make. They are sorted entry by entry with the smaller and the larger of neighbours, as many

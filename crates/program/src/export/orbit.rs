@@ -106,6 +106,7 @@ fn step(at: &mut At<'_>, op: &Op, inside: &Inside, shape: Vec<usize>, elements: 
         | Op::Transpose { .. }
         | Op::GroupMax { .. }
         | Op::SumChannels
+        | Op::PoolRows { .. }
         | Op::Orbit { .. }
         | Op::Median { .. } => {
             return Err(unknown(op));

@@ -61,7 +61,14 @@ fn step(op: &Op, batch: Batch, workspace: &mut Workspace) -> Result<Batch> {
             Ok(Batch::new(batch.examples, fit(&batch)?, batch.values))
         }
         Op::Transpose { order } => Ok(vector::transpose(order, &batch.into_first()?)),
-        Op::Linear { weight, bias } => Ok(vector::linear(weight, bias.as_ref(), &batch.into_first()?)),
+        Op::Linear { weight, bias } => {
+            let batch = batch.into_first()?;
+            Ok(vector::linear(weight, bias.as_ref(), fit(&batch)?, &batch))
+        }
+        Op::PoolRows { sums, largest } => {
+            let batch = batch.into_first()?;
+            Ok(vector::pool_rows(sums, largest, fit(&batch)?, &batch))
+        }
         Op::Activate { activation } => Ok(activate(*activation, batch)),
         Op::BatchNorm { .. } if batch.shape.len() != 3 => vector::batch_norm(op, batch.into_first()?),
         Op::Conv { .. }

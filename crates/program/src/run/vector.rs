@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::Batch;
 use crate::error::{Error, Result};
 use crate::op::Op;
+use crate::row_sets::RowSets;
 use crate::tensor::Tensor;
 
 /// Sums that run side by side: as fast as the processor can, and rounding less than a single one.
@@ -85,16 +86,39 @@ pub(crate) fn transposed(shape: &[usize], order: &[usize]) -> Vec<usize> {
     from
 }
 
-/// W x + b.
-pub(super) fn linear(weight: &Tensor, bias: Option<&Tensor>, batch: &Batch) -> Batch {
+/// Sums and largest values of sets of rows, `shape` being that of the result.
+pub(super) fn pool_rows(sums: &Tensor, largest: &Tensor, shape: Vec<usize>, batch: &Batch) -> Batch {
+    let width = batch.shape[1];
+    let mut values = vec![0.0; batch.examples * shape[0]];
+    // The shape was found from the same sets.
+    if let Some(sets) = RowSets::of(sums, largest) {
+        values.par_chunks_mut(shape[0]).zip(batch.values.par_chunks(batch.shape.iter().product())).for_each(|(to, example)| {
+            for (to, (set, is_largest)) in to.chunks_mut(width).zip(sets.all()) {
+                to.copy_from_slice(&example[set[0] * width..][..width]);
+                for &row in &set[1..] {
+                    let values = to.iter_mut().zip(&example[row * width..][..width]);
+                    if is_largest {
+                        values.for_each(|(to, &x)| *to = if x > *to || x.is_nan() { x } else { *to });
+                    } else {
+                        values.for_each(|(to, &x)| *to += x);
+                    }
+                }
+            }
+        });
+    }
+    Batch::new(batch.examples, shape, values)
+}
+
+/// W x + b of every row, `shape` being that of the result.
+pub(super) fn linear(weight: &Tensor, bias: Option<&Tensor>, shape: Vec<usize>, batch: &Batch) -> Batch {
     let (outputs, inputs) = (weight.shape[0], weight.shape[1]);
-    let mut values = vec![0.0; batch.examples * outputs];
+    let mut values = vec![0.0; batch.examples * shape.iter().product::<usize>()];
     values.par_chunks_mut(outputs).zip(batch.values.par_chunks(inputs)).for_each(|(to, x)| {
         for (o, (to, row)) in to.iter_mut().zip(weight.values.chunks(inputs)).enumerate() {
             *to = dot(row, x) + bias.map_or(0.0, |bias| bias.values[o]);
         }
     });
-    Batch::new(batch.examples, vec![outputs], values)
+    Batch::new(batch.examples, shape, values)
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
