@@ -148,6 +148,71 @@ impl Dataset {
         Ok(Self { inputs, targets })
     }
 
+    /// The chosen examples, in this order.
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
+        let inputs = match &self.inputs {
+            Inputs::Tokens { length, values } => Inputs::Tokens { length: *length, values: pick(values, *length, rows) },
+            Inputs::Array { dim, values } => Inputs::Array { dim: *dim, values: pick(values, *dim, rows) },
+            &Inputs::Images { channels, height, width, ref values } => {
+                let size = channels * height * width;
+                let values = match values {
+                    Pixels::Bytes(values) => Pixels::Bytes(pick(values, size, rows)),
+                    Pixels::Floats(values) => Pixels::Floats(pick(values, size, rows)),
+                };
+                Inputs::Images { channels, height, width, values }
+            }
+        };
+        let targets = match &self.targets {
+            Targets::Values(values) => Targets::Values(pick(values, 1, rows)),
+            Targets::Classes { count, labels } => Targets::Classes { count: *count, labels: pick(labels, 1, rows) },
+        };
+        Self::new(inputs, targets)
+    }
+
+    /// These examples, then those of another dataset of the same kind.
+    pub fn followed_by(&self, more: &Self) -> Result<Self> {
+        let wrong = || Error::shape("datasets to join", "examples of one kind", "different ones");
+        let inputs = match (&self.inputs, &more.inputs) {
+            (Inputs::Tokens { length, values }, Inputs::Tokens { length: other, values: rest }) if length == other => {
+                Inputs::Tokens { length: *length, values: [values.as_slice(), rest].concat() }
+            }
+            (Inputs::Array { dim, values }, Inputs::Array { dim: other, values: rest }) if dim == other => {
+                Inputs::Array { dim: *dim, values: [values.as_slice(), rest].concat() }
+            }
+            (
+                &Inputs::Images { channels, height, width, ref values },
+                Inputs::Images { channels: c, height: h, width: w, values: rest },
+            ) if (channels, height, width) == (*c, *h, *w) => {
+                let values = match (values, rest) {
+                    (Pixels::Bytes(values), Pixels::Bytes(rest)) => Pixels::Bytes([values.as_slice(), rest].concat()),
+                    (values, rest) => {
+                        let floats = |pixels: &Pixels| pixels.pick(1, &(0..pixels.len()).collect::<Vec<_>>());
+                        Pixels::Floats([floats(values), floats(rest)].concat())
+                    }
+                };
+                Inputs::Images { channels, height, width, values }
+            }
+            _ => return Err(wrong()),
+        };
+        let targets = match (&self.targets, &more.targets) {
+            (Targets::Values(values), Targets::Values(rest)) => Targets::Values([values.as_slice(), rest].concat()),
+            (Targets::Classes { count, labels }, Targets::Classes { count: other, labels: rest }) if count == other => {
+                Targets::Classes { count: *count, labels: [labels.as_slice(), rest].concat() }
+            }
+            _ => return Err(wrong()),
+        };
+        Self::new(inputs, targets)
+    }
+
+    /// The same with every entry of an array changed by its place; other inputs stay as they are.
+    #[must_use]
+    pub fn with_entries(mut self, change: impl Fn(usize, f32) -> f32) -> Self {
+        if let Inputs::Array { dim, values } = &mut self.inputs {
+            values.iter_mut().enumerate().for_each(|(k, value)| *value = change(k % *dim, *value));
+        }
+        self
+    }
+
     /// Sequences with a number to predict.
     pub fn sequences(length: usize, tokens: Vec<i32>, targets: Vec<f32>) -> Result<Self> {
         Self::new(Inputs::Tokens { length, values: tokens }, Targets::Values(targets))
@@ -192,31 +257,42 @@ impl Dataset {
         }
     }
 
-    /// The chosen examples as tensors on `device`, each first changed by `augment`.
-    pub(crate) fn batch(&self, rows: &[usize], augment: Option<(Augmentation, &mut Rng)>, device: &Device) -> (Input, Goal) {
-        let input = match &self.inputs {
+    /// The chosen examples, each first changed by `augment`.
+    pub(crate) fn picked(&self, rows: &[usize], augment: Option<(Augmentation, &mut Rng)>) -> Picked {
+        let (mut picked, size) = match &self.inputs {
             Inputs::Tokens { length, values } => {
                 let mut picked = pick(values, *length, rows);
                 if let Some((augment, rng)) = augment {
                     picked.chunks_mut(*length).for_each(|example| augment(rng, Example::Tokens(example)));
                 }
-                Input::Tokens(Tensor::from_data(TensorData::new(picked, [rows.len(), *length]), device))
+                return Picked::Tokens(picked);
             }
-            Inputs::Array { dim, values } => {
-                let mut picked = pick(values, *dim, rows);
-                if let Some((augment, rng)) = augment {
-                    picked.chunks_mut(*dim).for_each(|example| augment(rng, Example::Array(example)));
-                }
-                Input::Array(Tensor::from_data(TensorData::new(picked, [rows.len(), *dim]), device))
-            }
+            Inputs::Array { dim, values } => (pick(values, *dim, rows), *dim),
             Inputs::Images { channels, height, width, values } => {
                 let size = channels * height * width;
-                let mut picked = values.pick(size, rows);
-                if let Some((augment, rng)) = augment {
-                    picked.chunks_mut(size).for_each(|example| augment(rng, Example::Array(example)));
-                }
-                let shape = [rows.len(), *channels, *height, *width];
-                Input::Images(Tensor::from_data(TensorData::new(picked, shape), device))
+                (values.pick(size, rows), size)
+            }
+        };
+        if let Some((augment, rng)) = augment {
+            picked.chunks_mut(size).for_each(|example| augment(rng, Example::Array(example)));
+        }
+        Picked::Array(picked)
+    }
+
+    /// The same as tensors on `device`.
+    pub(crate) fn batch(&self, rows: &[usize], augment: Option<(Augmentation, &mut Rng)>, device: &Device) -> (Input, Goal) {
+        let count = rows.len();
+        let input = match (self.picked(rows, augment), &self.inputs) {
+            (Picked::Tokens(picked), _) => {
+                let length = picked.len() / count.max(1);
+                Input::Tokens(Tensor::from_data(TensorData::new(picked, [count, length]), device))
+            }
+            (Picked::Array(picked), &Inputs::Images { channels, height, width, .. }) => {
+                Input::Images(Tensor::from_data(TensorData::new(picked, [count, channels, height, width]), device))
+            }
+            (Picked::Array(picked), _) => {
+                let width = picked.len() / count.max(1);
+                Input::Array(Tensor::from_data(TensorData::new(picked, [count, width]), device))
             }
         };
         let goal = match &self.targets {
@@ -231,6 +307,15 @@ impl Dataset {
         };
         (input, goal)
     }
+}
+
+/// The inputs of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Picked {
+    /// Sequences.
+    Tokens(Vec<i32>),
+    /// Real vectors, or images.
+    Array(Vec<f32>),
 }
 
 /// Targets of a batch.
@@ -267,6 +352,23 @@ mod tests {
         assert!(Dataset::sequences(2, vec![1, -2], vec![1.0]).is_err());
         let classes = Targets::Classes { count: 2, labels: vec![2] };
         assert!(Dataset::new(Inputs::Array { dim: 1, values: vec![0.0] }, classes).is_err());
+    }
+
+    #[test]
+    fn examples_are_selected_and_joined() {
+        let data = Dataset::sequences(2, vec![1, 2, 3, 4, 5, 6], vec![0.1, 0.2, 0.3]).unwrap();
+        let (one, two) = (data.select(&[2]).unwrap(), data.select(&[0, 1]).unwrap());
+        assert_eq!(two.followed_by(&one).unwrap(), data);
+        assert!(data.select(&[]).is_err());
+        let array = Dataset::new(Inputs::Array { dim: 2, values: vec![1.0, 2.0] }, Targets::Values(vec![0.0])).unwrap();
+        assert!(data.followed_by(&array).is_err());
+        let changed = array.with_entries(|place, value| 10.0 * value + place as f32);
+        assert_eq!(changed.inputs(), &Inputs::Array { dim: 2, values: vec![10.0, 21.0] });
+        let images = |values| Inputs::Images { channels: 1, height: 1, width: 2, values };
+        let of = |values, label| Dataset::new(images(values), Targets::Classes { count: 2, labels: vec![label] }).unwrap();
+        let both = of(Pixels::Bytes(vec![255, 0]), 1).followed_by(&of(Pixels::Floats(vec![0.5, 1.0]), 0)).unwrap();
+        assert_eq!(both.inputs(), &images(Pixels::Floats(vec![1.0, 0.0, 0.5, 1.0])));
+        assert_eq!(both.select(&[1]).unwrap(), of(Pixels::Floats(vec![0.5, 1.0]), 0));
     }
 
     #[test]

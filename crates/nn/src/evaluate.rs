@@ -63,14 +63,15 @@ fn evaluate_on<M: Model>(model: &M, data: &Dataset, device: &Device) -> Result<E
     Ok(Evaluation { loss: loss / count, accuracy: hits as f64 / count, predictions })
 }
 
-fn right(prediction: f64, targets: &Targets, i: usize) -> bool {
+pub(crate) fn right(prediction: f64, targets: &Targets, i: usize) -> bool {
     match targets {
         Targets::Values(values) => (prediction.round() - f64::from(values[i])).abs() < 1e-3,
         Targets::Classes { labels, .. } => (prediction - labels[i] as f64).abs() < 0.5,
     }
 }
 
-fn largest(values: &[f64]) -> usize {
+/// The first of the largest; what is no number never is.
+pub(crate) fn largest<T: PartialOrd>(values: &[T]) -> usize {
     (0..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
 }
 

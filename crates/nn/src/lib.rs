@@ -43,20 +43,28 @@ mod image_groups;
 mod lift;
 mod orbit;
 
+mod averaged;
+
+mod pairs;
+mod ties;
+
 pub mod baselines;
 mod ensemble;
 mod lattices;
 mod network;
 
 mod evaluate;
+mod fused;
 mod lower;
 mod optimizer;
 mod schedule;
 mod step;
 mod stopping;
 mod train;
+mod trainer;
 
 pub use activation::Activation;
+pub use averaged::Averaged;
 pub use bases::{Bases, Block, Reynolds};
 pub use batch_norm::{BatchNorm, Statistics};
 pub use cg_conv::{CgConv2d, Conv2d};
@@ -72,6 +80,7 @@ pub use ensemble::Ensemble;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};
+pub use fused::Fused;
 pub use group_conv::{GroupConv2d, LiftConv2d};
 pub use image_groups::ImageGroups;
 pub use init::{Init, Rng, rng, trained};
@@ -82,10 +91,12 @@ pub use lower::lower;
 pub use network::{Model, Network};
 pub use optimizer::Optimizer;
 pub use orbit::{InnerConfig, Orbit, OrbitConfig};
+pub use pairs::{FrontKind, Pairs, PairsConfig};
 pub use pass::{Input, Pass};
 pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
 pub use schedule::Schedule;
 pub use step::{Extras, Step, Stepper};
 pub use stopping::StoppingConfig;
+pub use ties::{MAX_PAIRS, Points, Ties};
 pub use train::{End, Epoch, Fit, TrainConfig, train};
 pub use violations::Violations;

@@ -1,10 +1,13 @@
 //! From a trained network to a plain program: bases multiplied out, filters expanded, dropout gone.
 
+mod pairs;
+
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Tensor, activation};
 use invar_program::{Input, Op, Pooling, Program};
 
+use crate::averaged::Averaged;
 use crate::baselines::Plain;
 use crate::batch_norm::{BatchNorm, EPSILON};
 use crate::cg_head::CgHead;
@@ -31,6 +34,8 @@ fn operations(network: &Network, input: &Input) -> Result<Vec<Op>> {
         Network::Cnn(model) => cnn(model, input),
         Network::Lift(model) => lift(model, input),
         Network::Orbit(model) => orbit(model, input),
+        Network::Pairs(model) => pairs::operations(model),
+        Network::Averaged(model) => averaged(model),
         Network::Ensemble(model) => {
             let members = model.members().iter().map(|member| operations(member, input)).collect::<Result<_>>()?;
             Ok(vec![Op::Median { members }])
@@ -224,6 +229,29 @@ fn orbit(model: &Orbit, input: &Input) -> Result<Vec<Op>> {
     let mut ops = vec![Op::Orbit { views, ops: inner }];
     ops.extend(head(&model.head)?);
     Ok(ops)
+}
+
+/// Every view, then the sum over all of them; what it is divided by is part of the last weights.
+fn averaged(model: &Averaged) -> Result<Vec<Op>> {
+    let mut inner = plain(&model.inner)?;
+    if model.elements == 1 {
+        return Ok(inner);
+    }
+    let Some(Op::Linear { weight, bias }) = inner.last_mut() else {
+        return Err(Error::Lower("a network that is averaged ends with a dense layer".into()));
+    };
+    let (outputs, share) = (weight.shape[0], 1.0 / model.elements as f32);
+    for value in weight.values.iter_mut().chain(bias.iter_mut().flat_map(|bias| &mut bias.values)) {
+        *value *= share;
+    }
+    let views = model.views.tensor(model.elements).map_err(lowered)?;
+    let all = invar_program::Tensor::vector(vec![0.0; model.elements]);
+    let none = invar_program::Tensor::vector(vec![-1.0; model.elements]);
+    Ok(vec![
+        Op::Orbit { views, ops: inner },
+        Op::Reshape { shape: vec![model.elements, outputs] },
+        Op::PoolRows { sums: all, largest: none },
+    ])
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 
+use crate::averaged::Averaged;
 use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
 use crate::ensemble::Ensemble;
 use crate::feed_forward::CgFeedForward;
+use crate::fused::Fused;
 use crate::init::trained;
-use crate::{CgWeights, Cnn, Input, Lift, Orbit, Pass, Penalty, Result};
+use crate::{CgWeights, Cnn, Input, Lift, Orbit, Pairs, Pass, Penalty, Result};
 
 /// A network that can be trained.
 pub trait Model: Module {
@@ -37,6 +39,17 @@ pub trait Model: Module {
     /// The network after a step of training, with what must hold between its weights put right.
     #[must_use]
     fn settle(self) -> Self {
+        self
+    }
+
+    /// Training written out for this network, if it is; else automatic differentiation trains it.
+    fn fused(&self) -> Result<Option<Fused>> {
+        Ok(None)
+    }
+
+    /// The network with the weights that were trained so.
+    #[must_use]
+    fn with_weights(self, _trained: &Fused) -> Self {
         self
     }
 
@@ -83,6 +96,10 @@ pub enum Network {
     Lift(Lift),
     /// Any network from every side, with a CG head.
     Orbit(Orbit),
+    /// Weights on pairs of entries, tied along what is imposed.
+    Pairs(Pairs),
+    /// A plain network, averaged over a group.
+    Averaged(Averaged),
     /// Several networks that answer together.
     Ensemble(Ensemble),
 }
@@ -100,6 +117,8 @@ macro_rules! each {
             Network::Cnn($model) => $body,
             Network::Lift($model) => $body,
             Network::Orbit($model) => $body,
+            Network::Pairs($model) => $body,
+            Network::Averaged($model) => $body,
             Network::Ensemble($model) => $body,
         }
     };
@@ -139,6 +158,18 @@ impl From<Orbit> for Network {
     }
 }
 
+impl From<Pairs> for Network {
+    fn from(model: Pairs) -> Self {
+        Self::Pairs(model)
+    }
+}
+
+impl From<Averaged> for Network {
+    fn from(model: Averaged) -> Self {
+        Self::Averaged(model)
+    }
+}
+
 impl From<Ensemble> for Network {
     fn from(model: Ensemble) -> Self {
         Self::Ensemble(model)
@@ -167,6 +198,14 @@ impl Model for Network {
             Self::Cg(model) => Self::Cg(model.settle()),
             other => other,
         }
+    }
+
+    fn fused(&self) -> Result<Option<Fused>> {
+        Fused::of(self)
+    }
+
+    fn with_weights(self, trained: &Fused) -> Self {
+        trained.written_to(self)
     }
 
     fn batch(&self) -> usize {

@@ -128,7 +128,7 @@ pub(crate) enum Views {
 }
 
 impl Views {
-    fn of(elements: &Elements) -> Result<Self> {
+    pub(crate) fn of(elements: &Elements) -> Result<Self> {
         let list = elements.list();
         if list.iter().any(|g| matches!(g, Action::Rational(_) | Action::Real(_))) {
             return Self::matrices(list);
@@ -167,6 +167,32 @@ impl Views {
             Some(_) => Err(Error::shape("matrices of the elements", "entries below 1e38", "larger ones")),
             None => Ok(Self::Matrices(values)),
         }
+    }
+
+    /// Entries of a view.
+    pub(crate) fn entries(&self, elements: usize) -> usize {
+        match self {
+            Self::Places(places) | Self::Signed(places, _) => places.len() / elements,
+            Self::Matrices(values) => (values.len() / elements).isqrt(),
+        }
+    }
+
+    /// The input from every side: `[batch, entries]` to `[batch * elements, entries]`.
+    pub(crate) fn of_numbers(&self, x: Tensor<2>, elements: usize) -> Tensor<2> {
+        let ([batch, entries], device) = (x.dims(), x.device());
+        let width = elements * entries;
+        let seen = match self {
+            Self::Places(places) => x.select(1, rows(places, &device)),
+            Self::Signed(places, signs) => {
+                let signs = Tensor::<2>::from_data(TensorData::new(signs.clone(), [1, width]), &device);
+                x.select(1, rows(places, &device)) * signs
+            }
+            Self::Matrices(values) => {
+                let stacked = Tensor::<2>::from_data(TensorData::new(values.clone(), [width, entries]), &device);
+                x.matmul(stacked.transpose())
+            }
+        };
+        seen.reshape([batch * elements, entries])
     }
 
     /// As the operation of a program has them.
@@ -213,20 +239,8 @@ impl Orbit {
 
     /// The input from every side: `[batch, entries]` to `[batch * elements, entries]`.
     fn numbers(&self, x: Tensor<2>) -> Result<Tensor<2>> {
-        let [batch, entries] = self.check(&x)?;
-        let (width, device) = (self.elements() * entries, x.device());
-        let seen = match &self.views {
-            Views::Places(places) => x.select(1, rows(places, &device)),
-            Views::Signed(places, signs) => {
-                let signs = Tensor::<2>::from_data(TensorData::new(signs.clone(), [1, width]), &device);
-                x.select(1, rows(places, &device)) * signs
-            }
-            Views::Matrices(values) => {
-                let stacked = Tensor::<2>::from_data(TensorData::new(values.clone(), [width, entries]), &device);
-                x.matmul(stacked.transpose())
-            }
-        };
-        Ok(seen.reshape([batch * self.elements(), entries]))
+        self.check(&x)?;
+        Ok(self.views.of_numbers(x, self.elements()))
     }
 
     /// The same for tokens, which have neither signs nor sums.

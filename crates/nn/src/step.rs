@@ -13,7 +13,7 @@ use crate::train::TrainConfig;
 use crate::{Error, Pass, Penalty, Result};
 
 /// Streams of the seed: augmentation and masks must not move each other.
-const AUGMENT: u64 = 2;
+pub(crate) const AUGMENT: u64 = 2;
 const MASKS: u64 = 3;
 
 /// What to fit on, beside the settings.

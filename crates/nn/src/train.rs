@@ -4,21 +4,20 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use burn::tensor::Device;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Dataset;
-use crate::evaluate::losses;
 use crate::init::rng;
 use crate::network::Model;
 use crate::optimizer::Optimizer;
 use crate::schedule::Schedule;
-use crate::step::{Extras, Step, Stepper, check_tokens};
+use crate::step::{Extras, Step, check_tokens};
 use crate::stopping::{Stopping, StoppingConfig};
+use crate::trainer::Trainer;
 use crate::{Error, Result};
 
-/// Stream of the seed that orders the examples; [`Stepper`] has its own.
+/// Stream of the seed that orders the examples; steps have their own.
 const SHUFFLE: u64 = 1;
 
 /// Settings of a fit.
@@ -138,10 +137,11 @@ pub fn train<M: Model>(
 ) -> Result<Fit<M>> {
     check_tokens(&model, training)?;
     check_tokens(&model, validation)?;
-    let mut stepper = Stepper::new(model, config)?;
-    let plain = stepper.plain.clone();
+    let mut trainer = Trainer::new(model, config, extras)?;
+    trainer.check(training)?;
+    trainer.check(validation)?;
     let mut stopping = Stopping::new(config.stopping);
-    let mut best = stepper.model.valid();
+    let mut best = trainer.model();
     let mut curve = Vec::new();
     let mut order: Vec<usize> = (0..training.len()).collect();
     let mut shuffling = rng(config.seed, SHUFFLE);
@@ -158,14 +158,15 @@ pub fn train<M: Model>(
             let done = (epoch - 1) * per_epoch + step;
             let factor = config.schedule.factor(done, per_epoch * config.max_epochs);
             let learning_rate = config.optimizer.learning_rate() * factor;
-            let Step { loss, objective } = stepper.step(training, rows, learning_rate, extras)?;
+            let Step { loss, objective } = trainer.step(training, rows, learning_rate, extras)?;
             if !objective.is_finite() {
                 return Err(Error::Diverged { stage: "training", loss: objective, epoch, step: step + 1, learning_rate });
             }
             total += loss * rows.len() as f64;
         }
-        let current = stepper.model.valid();
-        let line = summary(&current, epoch, total / training.len() as f64, validation, extras, &plain)?;
+        let (validation_loss, validation_accuracy) = trainer.losses(validation)?;
+        let penalty = trainer.penalty(extras.penalty)?;
+        let line = Epoch { epoch, train_loss: total / training.len() as f64, validation_loss, validation_accuracy, penalty };
         let score = line.validation_loss + config.lambda * line.penalty;
         if !score.is_finite() {
             let learning_rate = config.optimizer.learning_rate();
@@ -174,7 +175,7 @@ pub fn train<M: Model>(
         curve.push(line);
         let verdict = stopping.see(epoch, score);
         if verdict.best {
-            best = current;
+            best = trainer.model();
         }
         if observer(&line).is_break() {
             end = End::Interrupted;
@@ -197,21 +198,6 @@ fn batches(order: &[usize], batch: usize) -> impl Iterator<Item = &[usize]> {
     let last = if joined > 0 && order.len() > batch { batch + joined } else { 0 };
     let (even, last) = order.split_at(order.len() - last);
     even.chunks(batch).chain((!last.is_empty()).then_some(last))
-}
-
-/// The line of the learning curve for a model on the plain device.
-fn summary<M: Model>(
-    model: &M,
-    epoch: usize,
-    train_loss: f64,
-    validation: &Dataset,
-    extras: Extras,
-    device: &Device,
-) -> Result<Epoch> {
-    let (validation_loss, validation_accuracy) = losses(model, validation, device)?;
-    let penalty = extras.penalty.map(|p| model.penalty(p)).transpose()?.flatten();
-    let penalty = penalty.map_or(0.0, |penalty| f64::from(penalty.into_scalar::<f32>()));
-    Ok(Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
+use burn::tensor::Device;
+
 use super::*;
 use crate::{Bases, CgFeedForward, CgFeedForwardConfig, Head, Init, Network, PenaltyConfig, Reynolds, evaluate};
 use rand::Rng as _;

@@ -1,0 +1,78 @@
+//! What takes the steps of a fit: training written out for the network where it is, else automatic differentiation.
+
+use crate::data::Dataset;
+use crate::evaluate::losses;
+use crate::fused::Fused;
+use crate::init::{Rng, rng};
+use crate::network::Model;
+use crate::optimizer::Optimizer;
+use crate::step::{AUGMENT, Extras, Step, Stepper};
+use crate::train::TrainConfig;
+use crate::{Penalty, Result};
+
+/// A model in training.
+pub(crate) enum Trainer<M> {
+    /// By kernels that know the network; the model is as it was drawn.
+    Fused { fused: Box<Fused>, drawn: M, augmenting: Rng },
+    /// By automatic differentiation.
+    Differentiated(Box<Stepper<M>>),
+}
+
+impl<M: Model> Trainer<M> {
+    pub(crate) fn new(model: M, config: &TrainConfig, extras: Extras) -> Result<Self> {
+        config.check()?;
+        let plain_adam = matches!(config.optimizer, Optimizer::Adam { .. });
+        // Only automatic differentiation knows penalties.
+        let only_loss = (extras.penalty.is_none() || config.lambda == 0.0) && extras.bending == 0.0;
+        if plain_adam
+            && only_loss
+            && let Some(fused) = model.fused()?
+        {
+            return Ok(Self::Fused { fused: Box::new(fused), drawn: model.valid(), augmenting: rng(config.seed, AUGMENT) });
+        }
+        Ok(Self::Differentiated(Box::new(Stepper::new(model, config)?)))
+    }
+
+    /// Refuses data of another kind or size.
+    pub(crate) fn check(&self, data: &Dataset) -> Result<()> {
+        match self {
+            Self::Fused { fused, .. } => fused.check(data),
+            // It is checked by every pass.
+            Self::Differentiated(_) => Ok(()),
+        }
+    }
+
+    /// One step on the chosen examples. An objective that is not finite moves nothing.
+    pub(crate) fn step(&mut self, data: &Dataset, rows: &[usize], learning_rate: f64, extras: Extras) -> Result<Step> {
+        match self {
+            Self::Fused { fused, augmenting, .. } => {
+                let loss = fused.step(data, rows, learning_rate, extras.augmentation.map(|augment| (augment, augmenting)))?;
+                Ok(Step { loss, objective: loss })
+            }
+            Self::Differentiated(stepper) => stepper.step(data, rows, learning_rate, extras),
+        }
+    }
+
+    /// The network as it is now, on the plain device.
+    pub(crate) fn model(&self) -> M {
+        match self {
+            Self::Fused { fused, drawn, .. } => drawn.clone().with_weights(fused),
+            Self::Differentiated(stepper) => stepper.model.valid(),
+        }
+    }
+
+    /// Mean loss and accuracy.
+    pub(crate) fn losses(&mut self, data: &Dataset) -> Result<(f64, f64)> {
+        match self {
+            Self::Fused { fused, .. } => fused.losses(data),
+            Self::Differentiated(stepper) => losses(&stepper.model.valid(), data, &stepper.plain),
+        }
+    }
+
+    /// The penalty, not multiplied by lambda; 0 for networks without one.
+    pub(crate) fn penalty(&self, penalty: Option<&Penalty>) -> Result<f64> {
+        let Some(penalty) = penalty else { return Ok(0.0) };
+        let penalty = self.model().penalty(penalty)?;
+        Ok(penalty.map_or(0.0, |penalty| f64::from(penalty.into_scalar::<f32>())))
+    }
+}
