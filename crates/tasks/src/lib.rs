@@ -26,6 +26,9 @@ mod sequences;
 mod graph_task;
 mod graphs;
 
+mod array_task;
+mod arrays;
+
 // Digits: how they are packed, where they come from.
 mod bit_coder;
 mod mnist;
@@ -38,6 +41,8 @@ mod figures;
 
 mod task;
 
+pub use array_task::ArrayTask;
+pub use arrays::Arrays;
 pub use causal::{Base, Causal, Composition, Draw, Generated, NotNormal};
 pub use entry::Entry;
 pub use error::{Error, Result};

@@ -20,6 +20,9 @@ pub(crate) enum Stream {
     Shuffle,
     TrainLabels,
     TestLabels,
+    FreshBase,
+    FreshIrrelevant,
+    FreshNoise,
 }
 
 /// The generator for one purpose.

@@ -1,5 +1,6 @@
 //! All tasks by name.
 
+use crate::array_task::ArrayTask;
 use crate::error::{Error, Result};
 use crate::graph_task::GraphTask;
 use crate::image_task::ImageTask;
@@ -14,13 +15,17 @@ pub enum Task {
     Image(ImageTask),
     /// On attributed graphs.
     Graph(GraphTask),
+    /// On arrays of real numbers.
+    Array(ArrayTask),
 }
 
 impl Task {
     /// All tasks.
     pub fn all() -> impl Iterator<Item = Self> {
         let (sequences, images) = (SequenceTask::ALL.into_iter(), ImageTask::ALL.into_iter());
-        sequences.map(Self::Sequence).chain(images.map(Self::Image)).chain(GraphTask::ALL.into_iter().map(Self::Graph))
+        let (graphs, arrays) = (GraphTask::ALL.into_iter(), ArrayTask::ALL.into_iter());
+        let published = sequences.map(Self::Sequence).chain(images.map(Self::Image));
+        published.chain(graphs.map(Self::Graph)).chain(arrays.map(Self::Array))
     }
 
     /// The name by which it is asked for.
@@ -29,6 +34,7 @@ impl Task {
             Self::Sequence(task) => task.name(),
             Self::Image(task) => task.name(),
             Self::Graph(task) => task.name(),
+            Self::Array(task) => task.name(),
         }
     }
 
@@ -38,6 +44,7 @@ impl Task {
             Self::Sequence(task) => task.description(),
             Self::Image(task) => task.description(),
             Self::Graph(task) => task.description(),
+            Self::Array(task) => task.description(),
         }
     }
 
