@@ -110,11 +110,10 @@ pub(crate) struct CheckArgs {
 /// Arguments of `invar train`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  invar train invar.toml --out run    # data of your own; `invar init` writes the file\n  \
-    invar train sum                     # a built-in task: the whole grid over lambda, about a minute\n  \
-    invar train even_minus_odd --lambda 10 --epochs 300\n  \
-    invar train even_minus_odd --method screen     # what each symmetry costs, some minutes\n  \
-    invar train mnist34 --method screen --out run  # an hour or two; stopped, it goes on from what is in the folder\n  \
-    invar train edges                   # a graph task; invar tasks lists them all")]
+    invar train sensors                 # a built-in task, half a minute; invar tasks lists them all\n  \
+    invar train even_minus_odd --out run           # a minute or two; stopped, it goes on from what is in the folder\n  \
+    invar train sum --method cgreg                 # the paper's learner: the whole grid over lambda, about a minute\n  \
+    invar train even_minus_odd --method cgreg --lambda 10 --epochs 300")]
 pub(crate) struct TrainArgs {
     /// A project file, or a built-in task; `invar tasks` lists those. What follows is for tasks, except --out, --threads and
     /// --json: a project file says the rest itself.
@@ -127,11 +126,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 
-    /// How to decide which symmetries to keep [default: cgreg].
+    /// How to decide which symmetries to keep [default: screen].
     #[arg(long, value_enum)]
     pub(crate) method: Option<MethodArg>,
 
-    /// Which network [default: lift for images, orbit for the graph task that needs it, else feedforward].
+    /// Which network [default: lift for images; cgreg: feedforward; screen: the one that learns most, by validation].
     #[arg(long, value_enum)]
     pub(crate) network: Option<NetworkArg>,
 
@@ -148,7 +147,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) temperature: Option<f64>,
 
-    /// cgreg: what follows the CG layer [default: hidden]. screen tries both.
+    /// cgreg: what follows the CG layer [default: hidden].
     #[arg(long, value_enum)]
     pub(crate) head: Option<HeadArg>,
 
@@ -156,21 +155,32 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_enum)]
     pub(crate) schedule: Option<ScheduleArg>,
 
-    /// screen: points of validation accuracy that keeping symmetries may cost altogether [default: 5].
+    /// screen: what keeping symmetries may cost altogether [default: 5 percentage points of accuracy, 2 on arrays; for numbers on
+    /// arrays 5 percent of the error that is left].
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<f64>,
 
-    /// screen: keep only what has no significant cost.
+    /// screen: keep only what is shown to be harmless.
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub(crate) only_shown: bool,
 
-    /// Epochs at most [default: 150, for images 6; screen: 300, for images 8, for a full fit, and refits of 2 in 15 of
-    /// that, for images of half].
+    /// screen: folds that decide in turn; 1 for a single split, the quick look [default: 5 below 2,000 examples, else 1].
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(crate) folds: Option<usize>,
+
+    /// screen: fit every candidate alone as well, for the picture of costs.
+    #[arg(long, value_enum)]
+    pub(crate) evidence: Option<EvidenceArg>,
+
+    /// screen: compare with a plain network that is augmented by every candidate that does not hurt.
+    #[arg(long)]
+    pub(crate) augment: bool,
+
+    /// Epochs at most [default: 150, for images 6; screen: 150 on sequences, else by the number of examples].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 
-    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule, and a quarter of it where a
-    /// hidden head grows from an affine one].
+    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 
@@ -345,9 +355,9 @@ impl From<FormatArg> for Format {
 /// `--method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
-    /// The paper's: a penalty on every invariance given up, its strength chosen from a grid.
+    /// The paper's: a penalty on every invariance that is broken, its strength chosen from a grid.
     Cgreg,
-    /// Impose each symmetry and measure what it costs; keep what costs too little to tell, or at most the tolerance.
+    /// Impose symmetries exactly and measure what that costs on held-out examples; keep what the data do not contradict.
     Screen,
 }
 
@@ -360,9 +370,18 @@ pub(crate) enum NetworkArg {
     Cnn,
     /// Sequences and graphs: the paper's, in which a layer on all entries decides.
     Feedforward,
+    /// Sequences, graphs and arrays: features of entries from weights on pairs, tied along what is imposed; screen only.
+    Pairs,
     /// Short sequences and small graphs: a dense network that sees the input from every side of the group that all candidates
     /// generate, with a head that decides for the whole network; at most 256 elements.
     Orbit,
+}
+
+/// `--evidence`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EvidenceArg {
+    /// Every candidate.
+    All,
 }
 
 /// `--penalty`.

@@ -34,7 +34,7 @@ fn show(args: &ShowArgs) -> Result<ExitCode> {
 fn image_task(name: &str) -> Result<ImageTask, invar_lab::Error> {
     match Task::by_name(name)? {
         Task::Image(task) => Ok(task),
-        Task::Sequence(_) | Task::Graph(_) => {
+        Task::Sequence(_) | Task::Graph(_) | Task::Array(_) => {
             let known = ImageTask::ALL.map(ImageTask::name).join(" or ");
             Err(invar_lab::Error::Setting { name: "task", expected: format!("an image task, {known}"), got: name.into() })
         }

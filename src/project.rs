@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use invar_data::Missing;
-use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, PartScore, Project, Run, train};
-use invar_lab::screen::{Measure, p_in_words};
+use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, ModelKind, PartScore, Project, Run, train};
+use invar_lab::screen::Measure;
 use invar_lab::symmetry::Symmetry;
 
 use crate::cli::TrainArgs;
@@ -18,7 +18,7 @@ use crate::train::refuse;
 /// Most symmetries listed one by one.
 const SHOWN: usize = 15;
 /// Verdicts that a picture tells well enough.
-const PLAIN: [&str; 4] = ["kept freely", "contradicted", "kept", "given up"];
+const PLAIN: [&str; 4] = ["shown harmless", "contradicted", "kept", "given up"];
 
 /// Whether a word names a project file rather than a built-in task.
 pub(crate) fn is_project(word: &str) -> bool {
@@ -36,7 +36,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         ("--head", args.head.is_some()),
         ("--schedule", args.schedule.is_some()),
         ("--tolerance", args.tolerance.is_some()),
-        ("--strict", args.strict),
+        ("--only-shown", args.only_shown),
+        ("--folds", args.folds.is_some()),
+        ("--evidence", args.evidence.is_some()),
+        ("--augment", args.augment),
         ("--epochs", args.epochs.is_some()),
         ("--rate", args.rate.is_some()),
         ("--examples", args.examples.is_some()),
@@ -75,13 +78,18 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether the kind of network is left to the program.
+pub(crate) fn is_auto(kind: ModelKind) -> bool {
+    kind == ModelKind::Auto
+}
+
 fn render(run: &Run, folder: &Path) -> String {
     let mut text = vec![head(run), String::new()];
     if run.fits.len() > 1 {
         text.extend([fits(run), String::new()]);
     }
     text.extend([symmetries(run), String::new(), scores(run), String::new()]);
-    text.extend(run.doubts.iter().map(|doubt| format!("{}: {doubt}\n", strong("doubtful"))));
+    text.extend(run.doubts.iter().map(|doubt| format!("{}: {doubt}\n", strong("the network cannot tell"))));
     let shown = folder.display();
     text.push(format!("wrote {shown}/model.invar and {shown}/run.json; next: invar report {shown} -o report.html"));
     text.join("\n")
@@ -135,7 +143,9 @@ fn fits(run: &Run) -> String {
     let header: Vec<&str> =
         if run.examples[2] > 0 { vec!["fit", &validation, &test, "kept", ""] } else { vec!["fit", &validation, "kept", ""] };
     let rule = match run.learner {
-        Learner::Cgreg => format!("chosen on validation alone: the largest lambda within {} points of the best", run.tolerance),
+        Learner::Cgreg => {
+            format!("chosen on validation alone: the largest lambda within {} points of the best", run.rule.tolerance)
+        }
         Learner::Screen => "chosen on validation alone".into(),
     };
     format!("{}\n{rule}", output::table(&header, &rows, &[1, 2, 3]))
@@ -156,10 +166,9 @@ fn symmetries(run: &Run) -> String {
     }
     let what = match run.learner {
         Learner::Cgreg => "cost: what imposing it on the trained network would lose on validation data, without training again",
-        Learner::Screen => "cost: what imposing it alone loses on validation data",
+        Learner::Screen => "cost: what imposing it with the others loses on examples that decided",
     };
     text.push(what.into());
-    text.extend(run.detectable.map(|points| run.measure.in_words(points)));
     let kept: Vec<&str> = run.kept().collect();
     let order = run.group.order.as_deref().map_or(String::new(), |order| format!(", a group of order {}", output::order(&order)));
     text.push(match kept.len() {
@@ -173,12 +182,11 @@ fn symmetries(run: &Run) -> String {
             Learner::Cgreg => "the best of the fits",
             Learner::Screen => "the network with nothing imposed",
         };
-        text.push(format!("  at a cost of {cost} points together, against {reference}"));
+        text.push(format!("  at a cost of {cost} {} together, against {reference}", run.measure.unit()));
     }
     if let Some(witness) = &run.group.witness {
         text.push(format!("  not normal if what was not kept acts on the data: {witness}"));
     }
-    text.extend(run.tolerances().map(|steps| format!("  by tolerance: {steps}")));
     text.join("\n")
 }
 
@@ -198,24 +206,17 @@ fn picture(run: &Run, n: usize) -> String {
 }
 
 fn rows(run: &Run, listed: &[&Symmetry]) -> String {
-    let screened = run.learner == Learner::Screen;
     let row = |symmetry: &&Symmetry| {
         let cost = symmetry.cost.map_or("-".into(), |cost| cost.to_string());
-        let mut cells = vec![symmetry.shown(), symmetry.verdict.clone(), cost];
-        if screened {
-            cells.push(symmetry.adjusted.map_or("-".into(), p_in_words));
-        }
-        cells
+        let kept = if symmetry.kept { "kept" } else { "" };
+        vec![symmetry.shown(), kept.into(), symmetry.verdict.clone(), cost, symmetry.note.clone()]
     };
     let shown: Vec<Vec<String>> = listed.iter().take(SHOWN).map(row).collect();
-    let header: &[&str] =
-        if screened { &["symmetry", "verdict", "cost in points", "p"] } else { &["symmetry", "verdict", "cost in points"] };
-    let mut text = vec![output::table(header, &shown, &[2, 3])];
+    let mut text = vec![output::table(&["symmetry", "", "verdict", "cost", ""], &shown, &[3])];
     if listed.len() > SHOWN {
         text.push(format!("... and {} more (--json has them all)", listed.len() - SHOWN));
     }
-    let corrected = if screened && run.symmetries.len() > 1 { "; p corrected over all of them" } else { "" };
-    text.push(format!("intervals of 95 %{corrected}"));
+    text.push(format!("costs in {}, with one-sided 95 % bounds", run.measure.unit()));
     text.join("\n")
 }
 

@@ -20,8 +20,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     if args.what != ReproduceArg::Table1 {
         crate::train::refuse("anything but table1", [("--method", args.method.is_some())])?;
     }
-    if matches!(args.what, ReproduceArg::AppendixA | ReproduceArg::Table1 | ReproduceArg::Ablation) {
-        crate::train::refuse("appendix-a, table1 and ablation", [("--only", args.only.is_some())])?;
+    if matches!(args.what, ReproduceArg::AppendixA | ReproduceArg::RuleErrors | ReproduceArg::Table1 | ReproduceArg::Ablation) {
+        crate::train::refuse("appendix-a, rule-errors, table1 and ablation", [("--only", args.only.is_some())])?;
     }
     let alone = [
         ReproduceArg::AppendixA,
@@ -31,7 +31,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::Lift,
         ReproduceArg::LiftAffine,
         ReproduceArg::ScreenImages,
-        ReproduceArg::ScreenPatches,
     ];
     if args.budget == Budget::Fold && !alone.contains(&args.what) {
         let expected = "smoke, quick, standard or paper where sequences take part".into();
@@ -48,8 +47,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         ReproduceArg::LiftAffine => Box::new(LiftTables::new(args.budget, Head::Affine)),
         ReproduceArg::ScreenSequences => return screens(args, Field::Sequences),
         ReproduceArg::ScreenImages => return screens(args, Field::Images),
-        ReproduceArg::ScreenPatches => return screens(args, Field::Patches),
+        ReproduceArg::ScreenBench => return screens(args, Field::Bench),
         ReproduceArg::ScreenErrors => return screens(args, Field::Errors),
+        ReproduceArg::RuleErrors => return rule_errors(args),
         ReproduceArg::Table1 => return crate::together::table1(args),
         ReproduceArg::Ablation => return crate::together::ablation(args),
     };
@@ -81,12 +81,12 @@ fn records_of(args: &ReproduceArgs, tables: ScreenTables) -> PathBuf {
 pub(crate) fn screened(args: &ReproduceArgs, field: Field, only: Only<'_>) -> Result<Vec<ScreenRecord>> {
     let tables = ScreenTables { budget: args.budget, field };
     let threads = crate::prepare_fits(args.threads);
-    matching(args, tables.configs().iter().map(|config| config.data.row()).collect())?;
+    matching(args, tables.tasks().iter().map(invar_lab::problem::Data::row).collect())?;
     let mut records = Records::open(&records_of(args, tables))?;
     let missing = tables.missing(records.all(), only);
     let progress = Screens::new(missing.len());
     let listen = |k: usize, heard: Progress| progress.hear(k, heard);
-    ScreenTables::run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
+    tables.run(&missing, &mut records, threads, &crate::STOP, &listen, |k, record| progress.end(k, record))?;
     progress.bar.finish_and_clear();
     Ok(records.all().to_vec())
 }
@@ -133,7 +133,7 @@ impl Screens {
 
     fn end(&self, k: usize, record: &ScreenRecord) {
         self.change(|epochs| epochs[k] = [1, 0]);
-        self.bar.set_message(format!("{}: kept {}", record.config.data.row(), record.answers[0].facts.label));
+        self.bar.set_message(format!("{}: kept {}", record.config.data.row(), record.facts.label));
     }
 
     fn change(&self, change: impl FnOnce(&mut [[usize; 2]])) {
@@ -167,7 +167,7 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
         let what = match args.what {
             ReproduceArg::ScreenSequences
             | ReproduceArg::ScreenImages
-            | ReproduceArg::ScreenPatches
+            | ReproduceArg::ScreenBench
             | ReproduceArg::ScreenErrors => "screen",
             _ => "fit",
         };
@@ -182,6 +182,25 @@ fn appendix(args: &ReproduceArgs) -> Result<ExitCode> {
     let table = reproduce::appendix_a(5)?;
     create(args)?;
     write(args, "appendix", &table)?;
+    if args.json {
+        output::json(&[table])?;
+    } else {
+        line(&table.text())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Screens per row of the errors of the rule.
+const SIMULATED: usize = 10_000;
+
+/// The rule on simulated fits: seconds, so that there is nothing to record.
+fn rule_errors(args: &ReproduceArgs) -> Result<ExitCode> {
+    let threads = crate::prepare_fits(args.threads);
+    let bar = bar(12, "simulated screens");
+    let table = reproduce::rule_errors(SIMULATED, threads, &crate::STOP, || bar.inc(1))?;
+    bar.finish_and_clear();
+    create(args)?;
+    write(args, "rule", &table)?;
     if args.json {
         output::json(&[table])?;
     } else {

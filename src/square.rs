@@ -11,13 +11,12 @@ pub(crate) struct Pair<'a> {
 }
 
 /// The sign of every verdict, and what the legend says of it.
-const SIGNS: [(&str, char, &str); 8] = [
-    ("kept freely", '■', "kept freely"),
+const SIGNS: [(&str, char, &str); 7] = [
+    ("shown harmless", '■', "kept: shown harmless"),
+    ("not contradicted", '□', "kept: not contradicted"),
     ("kept", '■', "kept"),
-    ("tolerated", '~', "tolerated"),
-    ("undecided, kept", '?', "undecided, kept"),
-    ("undecided, not kept", '×', "undecided, not kept"),
-    ("dropped", '/', "dropped: not with the others"),
+    ("undecided", '?', "undecided"),
+    ("the network cannot tell", '×', "the network cannot tell"),
     ("contradicted", '·', "contradicted"),
     ("given up", '·', "given up"),
 ];
@@ -36,7 +35,7 @@ pub(crate) fn square<'a>(n: usize, pair: impl Fn(usize, usize) -> Option<Pair<'a
     let mut lines = vec![(String::new(), (1..=n).map(|j| j.to_string()).collect::<Vec<_>>())];
     lines.extend((0..n).map(|i| ((i + 1).to_string(), (0..n).map(|j| cell(i, j)).collect())));
     let width = lines.iter().flat_map(|(_, cells)| cells).map(|cell| cell.chars().count() + 1).max().unwrap_or(0).max(4);
-    let title = "of exchanging two positions (from 1), in points; below the diagonal what follows from it";
+    let title = "of exchanging two positions, those of the table; below the diagonal what follows";
     let mut text = vec![format!("{} {title}", strong("cost"))];
     text.extend(lines.into_iter().map(|(first, cells)| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>width$}")).collect();
@@ -54,7 +53,7 @@ mod tests {
 
     #[test]
     fn large_costs_stay_apart_and_every_sign_is_explained() {
-        let verdicts = ["kept", "given up", "dropped"];
+        let verdicts = ["kept", "given up", "undecided"];
         let pair = |i: usize, j: usize| {
             let cost = (j == 2).then_some([52_731.6, -3.0][i]);
             (j < 3).then_some(Pair { cost, verdict: verdicts[i + j - 1] })
@@ -67,8 +66,8 @@ mod tests {
                 "         1     2     3",
                 "   1           - 52732",
                 "   2     ■           0",
-                "   3     ·     /",
-                "■ kept, / dropped: not with the others, · given up",
+                "   3     ·     ?",
+                "■ kept, ? undecided, · given up",
             ]
         );
     }

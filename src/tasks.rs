@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_tasks::{Graphs, Images, Sequences, Task};
+use invar_tasks::{Arrays, Graphs, Images, Sequences, Task};
 use serde::Serialize;
 
 use crate::cli::TasksArgs;
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &TasksArgs) -> Result<ExitCode> {
             Task::Sequence(task) => (Sequences::new(task).candidates(), task.in_paper()),
             Task::Image(task) => (Images::new(task).candidates(), true),
             Task::Graph(task) => (Graphs::new(task).candidates(), false),
+            Task::Array(task) => (Arrays::new(task).candidates(), false),
         };
         Row { name: task.name(), in_paper, candidates: candidates.join(" "), description: task.description() }
     };

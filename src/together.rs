@@ -39,17 +39,8 @@ pub(crate) fn table1(args: &ReproduceArgs) -> Result<ExitCode> {
 /// What each part contributes, as far as it is recorded.
 pub(crate) fn ablation(args: &ReproduceArgs) -> Result<ExitCode> {
     let recordings = read(args)?;
-    let needed = [
-        "sequences",
-        "sequences-affine",
-        "images",
-        "images-affine",
-        "lift",
-        "lift-affine",
-        "screen-sequences",
-        "screen-images",
-        "screen-patches",
-    ];
+    let needed =
+        ["sequences", "sequences-affine", "images", "images-affine", "lift", "lift-affine", "screen-sequences", "screen-images"];
     compose(args, "ablation", &reproduce::ablation(args.budget, &recordings), &recordings, &needed)
 }
 
@@ -72,7 +63,6 @@ fn read(args: &ReproduceArgs) -> Result<Recordings> {
         lift: known(args, &LiftTables::new(budget, Head::Hidden).name())?,
         screened_sequences: screens(Field::Sequences)?,
         screened_images: [screens(Field::Images)?, known(args, &whole.name())?].concat(),
-        screened_patches: screens(Field::Patches)?,
     })
 }
 
@@ -92,7 +82,6 @@ fn incomplete(args: &ReproduceArgs, recordings: &Recordings) -> Vec<&'static str
         ("lift-affine", lift(Head::Affine)),
         ("screen-sequences", screens(Field::Sequences, &recordings.screened_sequences)),
         ("screen-images", screens(Field::Images, &recordings.screened_images)),
-        ("screen-patches", screens(Field::Patches, &recordings.screened_patches)),
     ];
     parts.into_iter().filter(|(_, missing)| *missing > 0).map(|(name, _)| name).collect()
 }

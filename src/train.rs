@@ -44,10 +44,18 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         return crate::project::run(args);
     }
     let data = data(args)?;
-    if args.method == Some(MethodArg::Screen) {
+    if args.method != Some(MethodArg::Cgreg) {
         return crate::screen::run(args, data);
     }
-    let given = [("--tolerance", args.tolerance.is_some()), ("--strict", args.strict), ("--out", args.out.is_some())];
+    let given = [
+        ("--tolerance", args.tolerance.is_some()),
+        ("--only-shown", args.only_shown),
+        ("--folds", args.folds.is_some()),
+        ("--evidence", args.evidence.is_some()),
+        ("--augment", args.augment),
+        ("--network pairs", args.network == Some(NetworkArg::Pairs)),
+        ("--out", args.out.is_some()),
+    ];
     refuse("--method cgreg", given)?;
     let fits = fits(args, data)?;
     // Before the first of them trains for nothing.
@@ -70,9 +78,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
             true_symmetry: problem.symmetry.iter().flat_map(GroupSet::iter).collect(),
         })?;
     } else {
-        let layers = lattices
-            .as_ref()
-            .map_or_else(|| vec![problem.bases()], |lattices| lattices.layers().iter().map(LayerLattice::bases).collect());
+        let layers = lattices.as_ref().map_or_else(
+            || Ok(vec![problem.bases()?]),
+            |lattices| Ok::<_, invar_lab::Error>(lattices.layers().iter().map(LayerLattice::bases).collect()),
+        )?;
         line(&render(&data, &problem, chosen, plain, grid, &layers))?;
     }
     let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
@@ -104,7 +113,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
             None => Invariant::RotVflip,
         };
     } else {
-        refuse("sequences and graphs", [("--invariant", args.invariant.is_some())])?;
+        refuse("sequences, graphs and arrays", [("--invariant", args.invariant.is_some())])?;
     }
     if let Some(examples) = args.examples {
         data.set_examples(examples);
@@ -113,6 +122,7 @@ fn data(args: &TrainArgs) -> Result<Data> {
         match &mut data {
             Data::Sequences(data) => data.length = length,
             Data::Graphs(data) => data.nodes = length,
+            Data::Arrays(_) => refuse("arrays", [("--length", true)])?,
             Data::Images(_) | Data::Files(_) => {}
         }
     }
@@ -164,6 +174,7 @@ pub(crate) fn network(args: &TrainArgs) -> ModelKind {
         Some(NetworkArg::Cnn) => ModelKind::Cnn,
         Some(NetworkArg::Feedforward) => ModelKind::Feedforward,
         Some(NetworkArg::Orbit) => ModelKind::Orbit,
+        Some(NetworkArg::Pairs) => ModelKind::Pairs,
     }
 }
 

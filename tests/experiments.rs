@@ -43,13 +43,13 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
     let run =
         |args: &[&str]| expect(folder.path(), &[&["reproduce"], args, &["--budget", "smoke", "--results", "out"]].concat(), 0);
     let (out, err) = run(&["table1", "--method", "screen", "--tables-only"]);
-    assert!(out.contains("screen, hidden head") && out.contains("[71.85±26.61]"), "{out}");
+    assert!(out.contains("screen, network") && out.contains("nothing imposed") && out.contains("[71.85±26.61]"), "{out}");
     assert!(err.contains("not complete yet") && err.contains("screen-sequences"), "{err}");
     run(&["lift"]);
     run(&["lift-affine"]);
     run(&["sequences-affine"]);
     run(&["images-affine", "--only", "rot,vflip"]);
-    run(&["screen-patches", "--only", "rot,vflip"]);
+    run(&["screen-images", "--only", "rot,vflip"]);
     let count = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap().lines().count();
     // Two rows, two lambdas and an oracle, for each of two heads; four tasks with two lambdas.
     assert_eq!((count("lift-smoke.jsonl"), count("sequences_affine-smoke.jsonl")), (12, 8));
@@ -59,11 +59,13 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
         let rows = tables[0]["rows"].as_array().unwrap().iter().filter(|row| row["labels"][2] == network);
         rows.map(|row| u8::from(!row["cells"][column]["ours"].is_null())).collect::<Vec<_>>()
     };
-    assert_eq!((filled("lift", 0), filled("lift", 1), filled("lift", 2)), (vec![1; 2], vec![1; 2], vec![0; 2]));
-    assert_eq!((filled("feedforward", 0), filled("feedforward", 1)), (vec![1; 4], vec![0; 4]));
-    // One of two rows was asked for.
-    let columns: Vec<_> = (0..4).map(|column| filled("patch", column)).collect();
-    assert_eq!(columns, [[1, 0], [0, 0], [1, 0], [1, 0]]);
+    let columns = tables[0]["columns"].as_array().unwrap();
+    assert_eq!(columns[2..], ["screen, linear output", "screen, network"]);
+    // With the affine head, with the hidden one, screened; one of two rows of images was asked for where only one is filled.
+    let all = |network: &str| (0..4).map(|column| filled(network, column)).collect::<Vec<_>>();
+    assert_eq!(all("lift"), [[1, 1], [1, 1], [0, 0], [1, 0]]);
+    assert_eq!(all("feedforward"), [[1; 4], [0; 4], [0; 4], [0; 4]]);
+    assert_eq!(all("patch"), [[1, 0], [0, 0], [0, 0], [0, 0]]);
     for (args, reason) in [
         (["images", "--method", "screen"], "--method should be left out"),
         (["table1", "--only", "sum"], "--only should be left out"),
@@ -80,11 +82,45 @@ fn table_1_draws_together_what_the_parts_have_recorded() {
 }
 
 #[test]
-fn errors_are_counted_where_every_candidate_holds() {
+fn errors_are_counted_by_true_costs() {
     let folder = tempfile::tempdir().unwrap();
-    let (out, _) = expect(folder.path(), &["reproduce", "screen-errors", "--budget", "smoke", "--results", "out"], 0);
-    assert!(out.contains("geometric, labels shuffled  15") && out.contains("sum, every candidate holds"), "{out}");
-    assert!(out.contains(" of 1 ("), "{out}");
+    let run = |args: &[&str]| {
+        let common = ["reproduce", "screen-errors", "--budget", "smoke", "--results", "out"];
+        expect(folder.path(), &[&common[..], args].concat(), 0)
+    };
+    let (out, _) = run(&[]);
+    for part in ["falsely shown harmless", "falsely contradicted", "augment: too much", "keeps of what holds", " of 15: "] {
+        assert!(out.contains(part), "{part} in\n{out}");
+    }
+    let records = folder.path().join("out/screen-errors-smoke.jsonl");
+    let first = std::fs::read_to_string(&records).unwrap();
+    let record: serde_json::Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    assert_eq!((first.lines().count(), &record["config"]["fresh"]), (1, &1000.into()));
+    // The true cost of whatever was tested, and of what the baseline keeps that augments.
+    for step in record["chain"].as_array().unwrap() {
+        assert!(step["true_cost"].is_f64(), "{step}");
+    }
+    assert!(record["augmented"]["true_cost"].is_f64(), "{record}");
+    assert!(record["models"].as_array().unwrap().iter().any(|row| row["role"] == "augmented"), "{record}");
+    run(&[]);
+    assert_eq!(std::fs::read_to_string(&records).unwrap(), first, "nothing is run again");
+}
+
+#[test]
+fn ten_small_tasks_are_screened_beside_augmentation() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["reproduce", "screen-bench", "--budget", "smoke", "--results", "out", "--json"];
+    let tables: serde_json::Value = serde_json::from_str(&expect(folder.path(), &args, 0).0).unwrap();
+    let columns = tables[0]["columns"].as_array().unwrap();
+    let rows = tables[0]["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), rows[0]["cells"].as_array().unwrap().len()), (10, columns.len()));
+    let column = |name: &str| columns.iter().position(|column| column.as_str().unwrap().starts_with(name)).unwrap();
+    for name in ["chosen", "oracle", "plain", "augment", "guess"] {
+        for row in rows {
+            assert!(row["cells"][column(name)]["ours"]["mean"].is_f64(), "{name}: {row}");
+        }
+    }
+    assert!(folder.path().join("out/screen-bench-smoke-extrapolation.md").is_file());
 }
 
 #[test]
@@ -211,8 +247,14 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["train"], "required");
     refused(&["reproduce", "sequences", "--budget", "huge"], "unknown budget `huge`");
     refused(&["reproduce", "everything"], "invalid value 'everything'");
+    refused(&["reproduce", "screen-patches"], "invalid value 'screen-patches'");
+    refused(&["reproduce", "rule-errors", "--only", "sum"], "--only should be left out");
+    refused(
+        &["train", "sum", "--network", "pairs", "--lambda", "1", "--epochs", "1"],
+        "--network pairs should be left out with --method cgreg",
+    );
     refused(&["train", "mnist34", "--invariant", "rot"], "rot");
-    refused(&["train", "sum", "--invariant", "color"], "left out with sequences and graphs");
+    refused(&["train", "sum", "--invariant", "color"], "left out with sequences, graphs and arrays");
 }
 
 #[test]

@@ -70,9 +70,14 @@ fn project(folder: &Path, text: &str) -> PathBuf {
 }
 
 const IMAGES: &str = "[data]\ntrain = \"bars.npz\"\nshape = [1, 8, 8]\n[task]\nkind = \"classification\"\n[symmetries]\n\
-    candidates = [\"rot90(1,2)\", \"flip(1)\"]\n[train]\nlambdas = [0, 1]\nepochs = 2\nbatch = 32\n";
+    candidates = [\"rot90(1,2)\", \"flip(1)\"]\n[train]\nlearner = \"cgreg\"\nlambdas = [0, 1]\nepochs = 2\nbatch = 32\n";
+/// The same with the learner screen, which is the default.
+fn screened_images() -> String {
+    IMAGES.replace("learner = \"cgreg\"\nlambdas = [0, 1]\nepochs = 2", "restarts = 1\nfolds = 2\nepochs = 8")
+}
+
 const NUMBERS: &str = "[data]\ntrain = \"a.csv\"\nlabel = \"y\"\n[task]\nkind = \"regression\"\n[symmetries]\n\
-    candidates = [\"swaps(0)\"]\n[train]\nepochs = 15\nstarts = 1\n";
+    candidates = [\"swaps(0)\"]\n[train]\nepochs = 40\nbatch = 32\nrestarts = 1\nfolds = 2\n";
 
 fn lines(path: &Path) -> Vec<String> {
     std::fs::read_to_string(path).unwrap_or_default().lines().map(Into::into).collect()
@@ -83,6 +88,16 @@ fn names(folder: &Path) -> Vec<String> {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// The record of the run in a folder.
+fn run_at(run: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(run.join("run.json")).unwrap()).unwrap()
+}
+
+/// That of a project without `--out`.
+fn run_of(project: &Path) -> Value {
+    run_at(&project.join("run"))
 }
 
 #[test]
@@ -160,19 +175,43 @@ fn images_are_screened_with_the_lift() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     write_bars(&at.join("bars.npz"), 160, 1);
-    let text = IMAGES.replace("lambdas = [0, 1]\nepochs = 2", "learner = \"screen\"\nstarts = 1\nepochs = 6");
-    project(at, &text);
+    project(at, &screened_images());
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    assert!(out.contains("p4m lift") && out.contains("cost in points"), "{out}");
+    assert!(out.contains("screen: 2 classes from 2 candidate symmetries") && out.contains("p4m lift"), "{out}");
+    assert!(out.contains("costs in points, with one-sided 95 % bounds") && out.contains("group-convolutional network"), "{out}");
     // A quarter turn makes a lying bar a standing one: whoever keeps it cannot tell them apart.
-    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
-    assert_eq!((&run["symmetries"][0]["name"], &run["symmetries"][0]["kept"]), (&"rot90(1,2)".into(), &false.into()), "{out}");
+    let run = run_of(at);
+    assert_eq!(
+        (&run["learner"], &run["symmetries"][0]["name"], &run["symmetries"][0]["kept"]),
+        (&"screen".into(), &"rot90(1,2)".into(), &false.into()),
+        "{out}"
+    );
+    assert_eq!(run["symmetries"][0]["verdict"], "contradicted", "{out}");
     assert_eq!(run["symmetries"][1]["kept"], true, "{out}");
     let (out, _) = expect(at, &["certify", "run/model.invar"], 0);
     assert!(out.contains("certified 1 of 1 group"), "{out}");
-    project(at, &text.replace("[train]", "[model]\nkind = \"cnn\"\n[train]"));
-    let (_, err) = expect(at, &["train", "invar.toml", "--out", "other"], 2);
-    assert!(err.contains("screen takes the kinds lift, feedforward and orbit"), "{err}");
+    expect(at, &["report", "run", "-o", "page.html"], 0);
+    for (text, reason) in [
+        (
+            screened_images().replace("[train]", "[model]\nkind = \"cnn\"\n[train]\nlearner = \"screen\""),
+            "should be cgreg for a cnn",
+        ),
+        (
+            screened_images().replace("restarts = 1", "lambdas = [1]"),
+            "[train] lambdas should be left out with the learner screen",
+        ),
+        (
+            screened_images().replace("[train]", "[model]\nhead = \"affine\"\n[train]"),
+            "[model] head should be left out with the learner screen",
+        ),
+        (IMAGES.replace("lambdas", "folds = 2\nlambdas"), "[train] folds should be left out with the learner cgreg"),
+    ] {
+        project(at, &text);
+        for command in ["check", "train"] {
+            let (_, err) = expect(at, &[command, "invar.toml"], 2);
+            assert!(err.contains(reason), "{err}");
+        }
+    }
 }
 
 #[test]
@@ -207,21 +246,27 @@ fn rows_of_numbers_are_screened() {
     project(at, NUMBERS);
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
     assert!(out.contains("screen: a number from 6 candidate symmetries") && out.contains("R²"), "{out}");
-    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    let run = run_of(at);
     let kept = |k: usize| run["symmetries"][k]["kept"].as_bool().unwrap();
     // (a,b) (a,c) (a,d) (b,c) (b,d) (c,d)
     assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
     assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
     assert!(run["consistency"].as_f64().unwrap() > 0.99);
-    assert!(out.contains("what can be exchanged: a,b,c | d") && out.contains("by tolerance: from "), "{out}");
-    assert!(out.contains("p corrected over all of them") && out.contains("could be told from none"), "{out}");
-    assert!(run["symmetries"][2]["adjusted"].as_f64().unwrap() < 0.05 && !run["by_tolerance"].as_array().unwrap().is_empty());
-    // Columns are told by their names, and the cost is that of the model.
+    assert!(out.contains("what can be exchanged: a,b,c | d"), "{out}");
+    assert!(out.contains("costs in % of the error, with one-sided 95 % bounds"), "{out}");
+    // Columns are told by their names, and the cost is that of what is kept, all together.
     assert_eq!(run["symmetries"][5]["columns"], serde_json::json!(["c", "d"]));
-    assert!(out.contains("\nswap(0;2,3) (c, d)  contradicted"), "{out}");
+    assert_eq!(run["symmetries"][5]["verdict"], "contradicted", "{out}");
+    assert!(out.lines().any(|line| line.starts_with("swap(0;2,3) (c, d) ") && line.contains(" contradicted ")), "{out}");
     let screen: Value = serde_json::from_str(&lines(&at.join("run/screens.jsonl"))[0]).unwrap();
-    assert_eq!(run["kept_cost"], screen["answers"][0]["cost"]);
+    let chain = screen["chain"].as_array().unwrap();
+    let last = chain.iter().rev().find(|step| step["set"] == screen["kept"]).unwrap();
+    assert_eq!(run["kept_cost"], last["cost"]);
     assert_eq!(run["doubts"], serde_json::json!([]));
+    assert_eq!(names(&at.join("run")), ["fits", "model.invar", "run.json", "screens.jsonl"]);
+    // What is kept is proved.
+    let (certified, _) = expect(at, &["certify", "run/model.invar"], 0);
+    assert!(certified.contains("certified 3 of 3 groups"), "{certified}");
     // The model knows its columns by name, and the format of files whose names do not tell it.
     std::fs::write(at.join("new.txt"), "a,b,c,d\n1,2,3,4\n").unwrap();
     std::fs::write(at.join("new.csv"), "a,b,c,d\n1,2,3,4\n").unwrap();
@@ -237,37 +282,73 @@ fn rows_of_numbers_are_screened() {
 }
 
 #[test]
+fn required_symmetries_are_imposed_and_only_those_shown_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("a.csv"), rows(200, 3, |y| y.to_string())).unwrap();
+    let required =
+        NUMBERS.replace("epochs = 40", "epochs = 4\nonly_shown = true\nrequire = [\"swap(0;2,3)\"]\nlearner = \"screen\"");
+    project(at, &required.replace("[train]", "[model]\nkind = \"pairs\"\n[train]"));
+    let run = json(at, &["train", "invar.toml", "--json"]);
+    // It does not hold, and is kept whatever it costs.
+    assert_eq!((&run["symmetries"][5]["name"], &run["symmetries"][5]["kept"]), (&"swap(0;2,3)".into(), &true.into()));
+    assert_eq!(run["rule"]["only_shown"], true);
+    let screen: Value = serde_json::from_str(&lines(&at.join("run/screens.jsonl"))[0]).unwrap();
+    assert_eq!(
+        (&screen["config"]["required"], &screen["decided_by"]["network"]["kind"]),
+        (&serde_json::json!([5]), &"pairs".into())
+    );
+    // The other network of the project: every view of the group that all candidates generate, or a hidden layer.
+    for kind in ["orbit", "feedforward"] {
+        project(
+            at,
+            &NUMBERS.replace("epochs = 40", "epochs = 2").replace("[train]", &format!("[model]\nkind = \"{kind}\"\n[train]")),
+        );
+        let run = json(at, &["train", "invar.toml", "--json", "--out", kind]);
+        assert_eq!(run["architecture"], kind, "{run}");
+    }
+}
+
+#[test]
 fn verdicts_of_a_network_that_has_learned_nothing_are_doubted() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let noise = std::cell::RefCell::new(Noise(5));
     std::fs::write(at.join("a.csv"), rows(200, 3, |_| noise.borrow_mut().next().to_string())).unwrap();
-    project(at, &NUMBERS.replace("epochs = 15", "epochs = 2"));
+    project(at, &NUMBERS.replace("epochs = 40", "epochs = 2"));
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    assert!(out.contains("\ndoubtful: with nothing imposed the network has an R² of") && out.contains("Train longer"), "{out}");
-    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
+    assert!(
+        out.contains("\nthe network cannot tell: with nothing imposed the network has ") && out.contains("Try more epochs"),
+        "{out}"
+    );
+    let run = run_of(at);
     assert_eq!(run["doubts"].as_array().unwrap().len(), 1);
-    // Learned, but there is hardly more to gain over guessing than the tolerance.
+    assert!(run["symmetries"].as_array().unwrap().iter().all(|found| found["verdict"] == "the network cannot tell"), "{run}");
+    // Nearly all examples are of one class, and the network says no more than that.
     std::fs::write(at.join("a.csv"), rows(400, 3, |y| if y > 1.5 { "yes" } else { "no" }.into())).unwrap();
-    project(at, &NUMBERS.replace("regression", "classification").replace("starts = 1", "starts = 1\ntolerance = 20"));
+    project(at, &NUMBERS.replace("regression", "classification").replace("epochs = 40", "epochs = 1"));
     let (out, _) = expect(at, &["train", "invar.toml", "--out", "other"], 0);
-    assert!(out.contains(" % of the validation examples right, and the most frequent training answer 9"), "{out}");
-    assert!(out.contains("within the tolerance of 20 points"), "{out}");
+    assert!(out.contains("and a guess has 9"), "{out}");
+    assert_eq!(run_at(&at.join("other"))["doubts"].as_array().unwrap().len(), 1);
+    // The page says so, too.
+    expect(at, &["report", "other", "-o", "page.html"], 0);
+    assert!(std::fs::read_to_string(at.join("page.html")).unwrap().contains("and a guess has 9"));
 }
 
 #[test]
-fn several_starts_are_one_model() {
+fn several_restarts_are_one_model() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     std::fs::write(at.join("a.csv"), rows(400, 3, |y| (1000.0 + 50.0 * y).to_string())).unwrap();
-    project(at, &NUMBERS.replace("starts = 1", "starts = 3"));
+    project(at, &NUMBERS.replace("restarts = 1", "restarts = 3"));
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    let run: Value = serde_json::from_str(&std::fs::read_to_string(at.join("run/run.json")).unwrap()).unwrap();
-    let chosen = run["fits"].as_array().unwrap().iter().find(|fit| fit["chosen"] == true).unwrap();
-    assert!(chosen["name"].as_str().unwrap().ends_with("median of 3 starts"), "{chosen}");
-    // It is proved member by member, and answers in the units of the labels.
-    let (out_certified, _) = expect(at, &["certify", "run/model.invar", "--steps"], 0);
-    assert!(out_certified.contains("member 2, 1 linear") && out_certified.contains("all 3 members end alike"), "{out_certified}");
+    let run = run_of(at);
+    let chosen: Vec<&Value> = run["fits"].as_array().unwrap().iter().filter(|fit| fit["chosen"] == true).collect();
+    assert_eq!(chosen.len(), 1);
+    assert!(chosen[0]["name"].as_str().unwrap().starts_with("kept symmetries imposed, "), "{}", chosen[0]);
+    // It is proved, and answers in the units of the labels.
+    let (certified, _) = expect(at, &["certify", "run/model.invar", "--steps"], 0);
+    assert!(certified.contains("certified 3 of 3 groups"), "{certified}");
     std::fs::write(at.join("new.csv"), "a,b,c,d\n0.5,0.25,0.75,0.5\n").unwrap();
     let answer = json(at, &["predict", "run/model.invar", "new.csv", "--json"])["outputs"][0].as_f64().unwrap();
     assert!((answer - 1150.0).abs() < 25.0, "{answer}\n{out}");
@@ -343,16 +424,19 @@ fn bad_input_is_named_and_nothing_is_written() {
         (folder_of("empty"), 1, vec!["empty"]),
         (folder_of("corrupt"), 1, vec!["2.png"]),
         (
-            classes.replace("epochs = 15", "epoch = 15"),
+            classes.replace("epochs = 40", "epoch = 40"),
             2,
             vec!["invar.toml, line 9: unknown key `epoch` in [train] (did you mean `epochs`?)"],
         ),
         (classes.replace("[task]", "[tasks]"), 2, vec!["unknown section [tasks] (did you mean `task`?)"]),
         (
-            IMAGES.replace("[train]", "[model]\nkind = \"cnn\"\n[train]\nlearner = \"screen\""),
+            screened_images().replace("[train]", "[model]\nkind = \"cnn\"\n[train]\nlearner = \"screen\""),
             2,
             vec!["[train] learner should be cgreg"],
         ),
+        (screened_images() + "lambdas = [1]\n", 2, vec!["[train] lambdas should be left out with the learner screen"]),
+        (IMAGES.to_owned() + "only_shown = true\n", 2, vec!["[train] only_shown should be left out with the learner cgreg"]),
+        (classes.replace("restarts", "starts"), 2, vec!["unknown key `starts` in [train]"]),
     ] {
         project(at, &text);
         for command in ["check", "train"] {
@@ -369,6 +453,24 @@ fn bad_input_is_named_and_nothing_is_written() {
     project(at, &swap("nan.csv"));
     let (out, _) = expect(at, &["check", "invar.toml"], 1);
     assert!(out.contains("values are missing") && out.contains("not fit to train on"), "{out}");
+}
+
+#[test]
+fn what_only_the_data_can_refuse_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("a.csv"), rows(40, 3, |y| y.to_string())).unwrap();
+    for (text, reason) in [
+        (NUMBERS.to_owned() + "require = [\"flip(0)\"]\n", "[train] require should be candidates of the list in [symmetries]"),
+        (NUMBERS.replace("folds = 2", "folds = 50"), "number of folds should be from 1 to 10"),
+    ] {
+        project(at, &text);
+        for command in ["check", "train"] {
+            let (out, err) = expect(at, &[command, "invar.toml"], 2);
+            assert!(out.is_empty() && err.contains(reason), "{err}");
+            nothing_written(at, &["a.csv".into(), "invar.toml".into()]);
+        }
+    }
 }
 
 #[test]
@@ -462,9 +564,17 @@ fn a_screen_that_is_killed_ends_as_if_it_had_not_been() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(count() >= 3 && !killed.join("run/model.invar").exists());
+    assert!(count() >= 3 && !killed.join("run/model.invar").exists() && lines(&killed.join("run/screens.jsonl")).is_empty());
     let (resumed, _) = expect(&killed, &["train", "invar.toml"], 0);
     assert_eq!(resumed, expect(&whole, &["train", "invar.toml"], 0).0);
-    let model = |at: &Path| std::fs::read(at.join("run/model.invar")).unwrap().len();
-    assert!(model(&killed) > 1000 && !fits.exists());
+    assert!(!fits.exists() && std::fs::metadata(killed.join("run/model.invar")).unwrap().len() > 1000);
+    let told = |at: &Path| {
+        let mut run = run_of(at);
+        ["seconds", "folder"].map(|changes| run.as_object_mut().unwrap().remove(changes).unwrap());
+        run
+    };
+    assert_eq!(told(&killed), told(&whole));
+    // The models answer alike to the last digit.
+    let answers = |at: &Path| expect(at, &["predict", "run/model.invar", "a.csv", "--json"], 0).0;
+    assert_eq!(answers(&killed), answers(&whole));
 }

@@ -79,10 +79,12 @@ pub(crate) enum ReproduceArg {
     ScreenSequences,
     /// The learner `screen` on images with the lifted network, beside the paper's figures.
     ScreenImages,
-    /// The same with the paper's network, for `ablation`.
-    ScreenPatches,
-    /// How often the learner `screen` is wrong where every candidate holds, over 20 seeds.
+    /// The learner `screen` on a bench of ten small tasks, beside augmentation.
+    ScreenBench,
+    /// How often the learner `screen` errs with networks, noise and symmetries that nearly hold (hours; resumes).
     ScreenErrors,
+    /// How often its rule errs on simulated fits whose costs are known (under a minute; one budget).
+    RuleErrors,
     /// Table 1 as a whole; --method screen runs and shows the learner `screen` beside the paper's.
     Table1,
     /// What network, learner and head contribute: draws together what the others have recorded.

@@ -158,7 +158,7 @@ impl FitConfig {
     pub(crate) fn repeat(&self) -> u64 {
         match self.data {
             Data::Images(images) => images.fold as u64,
-            Data::Sequences(_) | Data::Graphs(_) | Data::Files(_) => self.seed,
+            Data::Sequences(_) | Data::Graphs(_) | Data::Arrays(_) | Data::Files(_) => self.seed,
         }
     }
 
@@ -199,7 +199,36 @@ impl FitConfig {
         }
     }
 
+    /// The same with a plain network that is augmented by some candidates alone.
+    pub(crate) fn run_augmented(
+        &self,
+        problem: &Problem,
+        by: Vec<&Group>,
+        stop: &Stop,
+        mut observer: impl FnMut(&Epoch),
+    ) -> Result<Outcome> {
+        let observer = |epoch: &Epoch| {
+            observer(epoch);
+            ControlFlow::Continue(())
+        };
+        match self.train_by(problem, by, Some(stop), observer) {
+            Err(Error::Network(invar_nn::Error::Cancelled)) => Err(Error::Stopped),
+            outcome => outcome,
+        }
+    }
+
     fn train(&self, problem: &Problem, stop: Option<&Stop>, observer: impl FnMut(&Epoch) -> ControlFlow<()>) -> Result<Outcome> {
+        let by = if self.method == Method::Augmented { problem.groups().iter().collect() } else { Vec::new() };
+        self.train_by(problem, by, stop, observer)
+    }
+
+    fn train_by(
+        &self,
+        problem: &Problem,
+        by: Vec<&Group>,
+        stop: Option<&Stop>,
+        observer: impl FnMut(&Epoch) -> ControlFlow<()>,
+    ) -> Result<Outcome> {
         self.check()?;
         let start = Instant::now();
         let device = Device::flex();
@@ -210,7 +239,7 @@ impl FitConfig {
             _ => None,
         };
         // Only then: candidates of the user's may generate no finite group.
-        let whole = (self.method == Method::Augmented).then(|| Group::join("all", problem.groups())).transpose()?;
+        let whole = (!by.is_empty()).then(|| Group::join("all", by)).transpose()?;
         let transform = whole
             .map(|whole| move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example));
         let augmentation = transform.as_ref().map(|transform| transform as Augmentation);
@@ -247,14 +276,19 @@ pub struct Outcome {
     pub lattices: Option<Lattices>,
 }
 
-/// Applies a permutation of positions to one example in place.
+/// Applies a transformation to one example in place.
 fn move_by(action: &Action, example: Example) {
-    let Action::Permutation(p) = action else {
-        unreachable!("built-in tasks have permutations as candidates");
-    };
-    match example {
-        Example::Tokens(tokens) => scatter(p.images(), tokens),
-        Example::Array(entries) => scatter(p.images(), entries),
+    match (action, example) {
+        (Action::Permutation(p), Example::Tokens(tokens)) => scatter(p.images(), tokens),
+        (Action::Permutation(p), Example::Array(entries)) => scatter(p.images(), entries),
+        // Tokens have no signs, and candidates that change some are refused before.
+        (_, Example::Tokens(_)) => {}
+        (action, Example::Array(entries)) => {
+            let x: Vec<f64> = entries.iter().map(|&entry| f64::from(entry)).collect();
+            let mut moved = vec![0.0; x.len()];
+            action.apply(&x, &mut moved);
+            entries.iter_mut().zip(moved).for_each(|(entry, moved)| *entry = moved as f32);
+        }
     }
 }
 

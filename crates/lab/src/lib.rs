@@ -4,11 +4,13 @@
 //! fit) -> [`cgreg`] or [`screen`] (which fit to believe) -> [`reproduce`] (the paper's tables) -> [`table`] and [`diagram`]
 //! (what people look at).
 
-mod doubt;
 mod error;
 pub mod files;
+mod guess;
 pub mod queue;
 pub mod stats;
+
+pub mod scaling;
 
 pub mod problem;
 
@@ -16,6 +18,7 @@ pub mod record;
 
 pub mod fit;
 pub mod networks;
+pub(crate) mod on_points;
 
 pub mod cgreg;
 pub mod screen;

@@ -6,13 +6,14 @@ use invar_nn::baselines::{
     DeepSetsConfig, GruNetConfig, JanossyConfig, PlainConfig, Pooling, SetTransformerConfig, TransformerConfig,
 };
 use invar_nn::{
-    CgFeedForwardConfig, CnnConfig, Depth, Filters, Head, ImageGroups, Init, InnerConfig, Inputs, Lattices, LiftConfig, Network,
-    OrbitConfig, Pool, Reynolds,
+    Bases, Block, CgFeedForwardConfig, CnnConfig, Depth, Filters, Head, ImageGroups, Init, InnerConfig, Inputs, Lattices,
+    LiftConfig, Network, OrbitConfig, Pool, Reynolds,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
+use crate::on_points::{OnPoints, Tied};
 use crate::problem::{Data, Problem};
 use crate::project::ModelKind;
 use crate::record::{KeptGroup, Layer};
@@ -41,6 +42,8 @@ pub enum Backbone {
     Orbit,
     /// The paper's for sequences and arrays: a CG layer on all entries decides.
     Feedforward,
+    /// For sequences and arrays: features of entries from weights on pairs, tied along what is imposed, with sums and largest values.
+    Pairs,
 }
 
 impl Backbone {
@@ -49,7 +52,7 @@ impl Backbone {
         match data {
             Data::Images(_) => Some(Self::lift()),
             Data::Graphs(graphs) if graphs.task.needs_lift() => Some(Self::Orbit),
-            Data::Graphs(_) | Data::Sequences(_) | Data::Files(_) => None,
+            Data::Graphs(_) | Data::Sequences(_) | Data::Arrays(_) | Data::Files(_) => None,
         }
     }
 
@@ -62,8 +65,10 @@ impl Backbone {
             ModelKind::Cnn if images => Ok(Some(Self::small())),
             ModelKind::Orbit if !images => Ok(Some(Self::Orbit)),
             ModelKind::Feedforward if !images => Ok(Some(Self::Feedforward)),
+            ModelKind::Pairs if !images => Ok(Some(Self::Pairs)),
             other => {
-                let expected = if images { "lift or cnn for images" } else { "orbit or feedforward for sequences and graphs" };
+                let expected =
+                    if images { "lift or cnn for images" } else { "pairs, orbit or feedforward for sequences and arrays" };
                 Err(Error::Setting { name: "network", expected: expected.into(), got: other.name().into() })
             }
         }
@@ -104,6 +109,11 @@ impl FitConfig {
         let mut init = Init::new(self.seed, device);
         match *problem.train.inputs() {
             _ if self.backbone == Some(Backbone::Orbit) => self.orbit(problem, imposed, &mut init),
+            _ if self.backbone == Some(Backbone::Pairs) => {
+                let none = GroupSet::empty();
+                let network = OnPoints::of(problem)?.network(imposed.unwrap_or(&none), Tied::AsImposed, &mut init)?;
+                Ok(Built { network, lattices: None })
+            }
             Inputs::Images { channels, .. } => self.image_network(problem, channels, imposed, &mut init),
             Inputs::Tokens { .. } | Inputs::Array { .. } => {
                 Ok(Built { network: self.feed_forward(problem, imposed, &mut init)?, lattices: None })
@@ -118,7 +128,7 @@ impl FitConfig {
         }
         let inner = match (problem.train.inputs(), problem.vocabulary) {
             (&Inputs::Images { channels, height, width, .. }, _) => {
-                let (acted, image) = (problem.lattice.shape(), [channels, height, width]);
+                let (acted, image) = (problem.shape(), [channels, height, width]);
                 if acted.sides() != image {
                     let expected = format!("those of the images, {channels}x{height}x{width}");
                     return Err(Error::Setting { name: "sides that the candidates act on", expected, got: acted.to_string() });
@@ -137,12 +147,19 @@ impl FitConfig {
     /// Networks for sequences and arrays.
     fn feed_forward(&self, problem: &Problem, imposed: Option<&GroupSet>, init: &mut Init) -> Result<Network> {
         let outputs = problem.train.outputs();
-        let length = problem.lattice.shape().side(0);
+        let length = problem.shape().side(0);
         let tokens = || problem.vocabulary.ok_or_else(|| self.unfit("cgreg, oracle, plain or augmented, which take arrays"));
         Ok(match self.method {
             Method::Cgreg | Method::Oracle => {
-                let imposed = imposed.map(|set| problem.invariant_basis(set)).transpose()?;
-                Network::Cg(CgFeedForwardConfig { imposed, ..self.cg(problem) }.init(problem.bases(), init)?)
+                let Some(set) = imposed else {
+                    return Ok(Network::Cg(self.cg(problem).init(problem.bases()?, init)?));
+                };
+                // What is imposed needs no lattice: its weights are one subspace.
+                let vectors = problem.invariant_basis(set)?;
+                let (dim, groups) = (problem.shape().len(), problem.groups().len());
+                let block = Block { level: groups, set: (0..groups).collect(), vectors: vectors.clone() };
+                let bases = Bases { dim, groups, blocks: vec![block] };
+                Network::Cg(CgFeedForwardConfig { imposed: Some(vectors), ..self.cg(problem) }.init(&bases, init)?)
             }
             Method::Transformer => Network::Transformer(TransformerConfig::new(tokens()?, length, outputs).init(init)?),
             Method::Gru => Network::Gru(GruNetConfig::new(tokens()?, outputs).init(init)?),
@@ -151,7 +168,7 @@ impl FitConfig {
             Method::SetTransformer => Network::SetTransformer(SetTransformerConfig::new(tokens()?, outputs).init(init)?),
             Method::Plain | Method::Augmented => Network::Plain(match problem.vocabulary {
                 Some(vocabulary) => PlainConfig::tokens(vocabulary, length, outputs).init(init)?,
-                None => PlainConfig::array(problem.lattice.shape().len(), outputs).init(init)?,
+                None => PlainConfig::array(problem.shape().len(), outputs).init(init)?,
             }),
             Method::GInvariant => return Err(self.unfit("a method for sequences or arrays")),
         })
@@ -194,7 +211,7 @@ impl FitConfig {
                 let lattices = config.lattices(&groups()?)?;
                 (config.init(&lattices, init)?.into(), lattices)
             }
-            Backbone::Orbit | Backbone::Feedforward => {
+            Backbone::Orbit | Backbone::Feedforward | Backbone::Pairs => {
                 return Err(self.unfit("one with a patch or lifted network, which take images"));
             }
         };
@@ -212,20 +229,6 @@ impl FitConfig {
 }
 
 impl Built {
-    /// The network confined to weights that are invariant to a set of candidates, as near as can be to `network`.
-    pub(crate) fn impose(&self, network: Network, set: &GroupSet, problem: &Problem) -> Result<Network> {
-        use invar_nn::Model as _;
-        if let Some(lattices) = &self.lattices {
-            return Ok(lattices.impose(network, set)?);
-        }
-        let mut network = network;
-        let vectors = problem.invariant_basis(set)?;
-        for weights in network.cg_layers_mut() {
-            *weights = weights.clone().impose(&vectors)?;
-        }
-        Ok(network)
-    }
-
     /// Whether some layer has no weights but zero that are invariant to a set of candidates.
     pub(crate) fn vanishes(&self, set: &GroupSet, problem: &Problem) -> Result<bool> {
         match &self.lattices {
@@ -238,7 +241,7 @@ impl Built {
     pub(crate) fn closure(&self, set: &GroupSet, problem: &Problem) -> Result<GroupSet> {
         match &self.lattices {
             Some(lattices) => Ok(lattices.closure(set)?),
-            None => Ok(problem.lattice.closure(set)?),
+            None => Ok(problem.lattice()?.closure(set)?),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Independent jobs on all cores, with progress and an orderly stop.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -29,10 +30,15 @@ impl Stop {
     }
 }
 
+thread_local! {
+    /// Whether this thread works on a job: it has a crew of one already.
+    static IN_JOB: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs jobs on `threads` threads and hands every result to `collect`, on the calling thread, as it comes.
 ///
 /// Each job is sequential, whatever it calls: one fit per core beats one fit on all cores. `collect` returning an error stops
-/// the rest.
+/// the rest. A job that asks for one thread more stays on its own: threads cost more than small jobs.
 pub fn run<J: Sync, R: Send, E>(
     jobs: &[J],
     threads: usize,
@@ -40,6 +46,15 @@ pub fn run<J: Sync, R: Send, E>(
     work: impl Fn(&J) -> R + Sync,
     mut collect: impl FnMut(usize, R) -> Result<(), E>,
 ) -> Result<(), E> {
+    if threads == 1 && IN_JOB.get() {
+        for (k, job) in jobs.iter().enumerate() {
+            if stop.is_stopped() {
+                break;
+            }
+            collect(k, work(job))?;
+        }
+        return Ok(());
+    }
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
@@ -49,6 +64,7 @@ pub fn run<J: Sync, R: Send, E>(
             let (next, failed, work) = (&next, &failed, &work);
             scope.spawn(move || {
                 // Parallel code inside a job finds a crew of one, this thread. It cannot be refused: the thread is new.
+                IN_JOB.set(true);
                 let _crew = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
                 loop {
                     let k = next.fetch_add(1, Ordering::Relaxed);
@@ -111,6 +127,27 @@ mod tests {
         };
         run(&[0, 1, 2], 2, &Stop::new(), work, collect).unwrap();
         assert_eq!(calm, 3);
+    }
+
+    #[test]
+    fn a_job_that_runs_jobs_one_by_one_stays_on_its_thread() {
+        let inner = |_: &usize| {
+            let own = std::thread::current().id();
+            let mut same = 0;
+            let collect = |_, id| -> Result<(), ()> {
+                same += usize::from(id == own);
+                Ok(())
+            };
+            run(&[0, 1, 2], 1, &Stop::new(), |_| std::thread::current().id(), collect).unwrap();
+            same
+        };
+        let mut all = 0;
+        run(&[0, 1], 2, &Stop::new(), inner, |_, same| -> Result<(), ()> {
+            all += same;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(all, 6);
     }
 
     #[test]

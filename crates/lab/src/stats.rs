@@ -1,7 +1,7 @@
 //! Means with confidence intervals, and paired tests.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 /// A mean over seeds with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,15 @@ pub fn proportion(hits: usize, count: usize) -> [f64; 2] {
     [(centre - half).max(0.0), (centre + half).min(1.0)]
 }
 
+/// The exact 95 % interval of a share, after Clopper and Pearson.
+pub fn exact_proportion(hits: usize, count: usize) -> [f64; 2] {
+    let (k, n) = (hits as f64, count as f64);
+    let point = |a: f64, b: f64, p: f64| Beta::new(a, b).map_or(f64::NAN, |beta| beta.inverse_cdf(p));
+    let low = if hits == 0 { 0.0 } else { point(k, n - k + 1.0, 0.025) };
+    let high = if hits >= count { 1.0 } else { point(k + 1.0, n - k, 0.975) };
+    [low, high]
+}
+
 /// Two-sided p-value of the paired t-test that `a` and `b` have the same mean; none for fewer than two pairs.
 pub fn paired_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = a.len();
@@ -67,6 +76,19 @@ pub fn paired_p(a: &[f64], b: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exact_intervals_by_hand() {
+        // With no hit of n the upper end solves (1 - p)^n = 0.025; with all of them it is the other way round.
+        for n in [1, 10, 200] {
+            let end = 1.0 - 0.025f64.powf(1.0 / n as f64);
+            let [none, all] = [exact_proportion(0, n), exact_proportion(n, n)];
+            assert!(none[0] == 0.0 && (none[1] - end).abs() < 1e-6 && (all[0] - (1.0 - end)).abs() < 1e-6 && all[1] == 1.0);
+        }
+        // 4 of 20, from tables.
+        let [low, high] = exact_proportion(4, 20);
+        assert!((low - 0.0573).abs() < 1e-3 && (high - 0.4366).abs() < 1e-3, "{low} {high}");
+    }
 
     #[test]
     fn intervals_are_students() {

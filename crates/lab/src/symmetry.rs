@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::screen::{Answer, Cost, ScreenRecord};
+use crate::screen::{Cost, ScreenRecord};
 
 /// What was decided about a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,9 +22,6 @@ pub struct Symmetry {
     pub verdict: String,
     /// Points of validation score that imposing it costs; what exactly is told in `note`.
     pub cost: Option<Cost>,
-    /// screen: its p-value, corrected over all candidates.
-    #[serde(default)]
-    pub adjusted: Option<f64>,
     /// Share of the weights that broke it before what is kept was made exact.
     pub violation: Option<f64>,
     /// What the cost was measured against, or why it is not kept.
@@ -33,18 +30,17 @@ pub struct Symmetry {
 
 impl Symmetry {
     /// What a screen says of a candidate.
-    pub fn screened(record: &ScreenRecord, answer: &Answer, group: usize) -> Self {
-        let verdict = &answer.verdicts[group];
+    pub fn screened(record: &ScreenRecord, group: usize) -> Self {
+        let finding = &record.findings[group];
         Self {
             name: record.names[group].clone(),
             columns: Vec::new(),
             pair: record.pairs().map(|pairs| pairs[group]),
-            kept: verdict.is_kept(),
-            verdict: verdict.in_words().into(),
-            cost: Some(record.evidence[group].cost),
-            adjusted: Some(record.evidence[group].adjusted),
+            kept: finding.kept,
+            verdict: finding.verdict.in_words().into(),
+            cost: finding.tested.as_ref().map(|tested| tested.cost).or(finding.alone),
             violation: None,
-            note: record.note(answer, group),
+            note: record.note(group),
         }
     }
 

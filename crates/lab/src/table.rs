@@ -66,7 +66,8 @@ impl Cell {
 impl Table {
     /// Whether nothing in it was measured.
     pub fn is_empty(&self) -> bool {
-        self.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.ours.is_none())
+        self.rows.is_empty()
+            || !self.columns.is_empty() && self.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.ours.is_none())
     }
 
     fn grid(&self, cell: impl Fn(&Cell) -> String) -> (Vec<String>, Vec<Vec<String>>) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use invar_lab::record::{Record, Records};
-use invar_lab::screen::ScreenRecord;
+use invar_lab::screen::{Role, ScreenRecord};
 
 #[test]
 fn every_record_in_the_repository_is_read() {
@@ -17,7 +17,7 @@ fn every_record_in_the_repository_is_read() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.starts_with("screen") {
             let records = Records::<ScreenRecord>::read(&path).unwrap();
-            assert!(records.iter().all(|record| record.truth.is_some() && record.oracle.is_some()), "{name}");
+            assert!(records.iter().all(|record| record.truth.is_some() && record.model(Role::Oracle).is_some()), "{name}");
             count += records.len();
         } else {
             let records = Records::<Record>::read(&path).unwrap();

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::exact::Exact;
 use super::load::Loaded;
 use super::prepare::Prepared;
-use super::scaling::TargetScaling;
 use crate::error::{Error, Result};
+use crate::scaling::{Scaling, TargetScaling};
 use crate::screen::ScreenRecord;
 
 /// Makes model files for one project.
@@ -32,28 +32,31 @@ impl Maker<'_> {
 
     /// The verdicts of a screen.
     pub(super) fn members_of_screen(record: &ScreenRecord) -> Vec<Member> {
-        let Some(answer) = record.answers.first() else { return Vec::new() };
         let member = |group: usize| Member {
             name: record.names[group].clone(),
-            kept: answer.kept.contains(group),
-            verdict: answer.verdicts[group].in_words().into(),
-            cost: Some(record.evidence[group].cost.points),
+            kept: record.kept.contains(group),
+            verdict: record.findings[group].verdict.in_words().into(),
+            cost: record.findings[group].tested.as_ref().map(|tested| tested.cost.points),
         };
         (0..record.names.len()).map(member).collect()
     }
 
-    /// The model: the network folded, with what goes before and behind it.
-    pub(super) fn saved(&self, network: &Network, members: &[Member], notes: &impl Serialize) -> Result<Saved> {
+    /// The model: the network folded, with what goes before and behind it. `scaling` is what was done to inputs.
+    pub(super) fn saved(
+        &self,
+        network: &Network,
+        scaling: Option<&Scaling>,
+        members: &[Member],
+        notes: &impl Serialize,
+    ) -> Result<Saved> {
         let program = self.program(network)?;
         let classes = self.loaded.classes();
         let task = if classes.is_empty() { Task::Regression } else { Task::Classification { classes: classes.to_vec() } };
         let data = &self.loaded.project.data;
-        let normalisation = self.prepared.scaling.as_ref();
         Ok(Saved {
-            normalisation: normalisation
-                .map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
+            normalisation: scaling.map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
             candidates: self.candidates(members)?,
-            lattice: Some(Saved::lattice_hash(&self.prepared.problem.lattice)),
+            lattice: None,
             reading: Reading {
                 // Also where the name of the training file told it: other files may have names that do not.
                 format: Some(self.loaded.format),

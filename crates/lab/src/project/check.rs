@@ -2,7 +2,7 @@
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, Orbits, warnings};
 use invar_data::{Summary, shared};
-use invar_nn::{ImageGroups, InnerConfig, LiftConfig, OrbitConfig};
+use invar_nn::{ImageGroups, InnerConfig, LiftConfig, OrbitConfig, Points};
 use serde::Serialize;
 
 use super::file::Validation;
@@ -295,6 +295,23 @@ fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }
         Architecture::Orbit | Architecture::OrbitImages => {
+            let weights = OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
+            Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
+        }
+        Architecture::Auto | Architecture::Pairs if let Some(points) = Points::of(loaded.shape.len(), groups) => {
+            Box::new(move |k| {
+                let ties = points.ties([&groups[k]])?;
+                let mut closed = GroupSet::empty().with(k);
+                for (other, group) in groups.iter().enumerate() {
+                    if points.implies(&ties, group)? {
+                        closed.insert(other);
+                    }
+                }
+                Ok(closed)
+            })
+        }
+        // Matrices: what is left is a network on every view.
+        Architecture::Auto | Architecture::Pairs => {
             let weights = OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }

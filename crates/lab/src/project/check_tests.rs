@@ -71,7 +71,7 @@ fn keys_that_the_learner_does_not_have_are_refused() {
     for (more, message) in [
         ("[train]\nlambdas = [7]\n", "[train] lambdas should be left out with the learner screen"),
         ("[model]\nhead = \"hidden\"\n", "[model] head should be left out with the learner screen, which tries both"),
-        ("[train]\nlearner = \"cgreg\"\nstarts = 2\n", "[train] starts should be left out with the learner cgreg"),
+        ("[train]\nlearner = \"cgreg\"\nrestarts = 2\n", "[train] restarts should be left out with the learner cgreg"),
     ] {
         let error = findings(&rows(40, ""), &format!("candidates = [\"flip(0)\"]\n{more}")).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");

@@ -157,7 +157,7 @@ pub struct ModelSection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
-    /// `lift` for square images whose candidates it can take, else `feedforward`.
+    /// `lift` for square images whose candidates it can take, else `pairs` or `orbit`, whichever learns more.
     #[default]
     Auto,
     /// Group convolutions with a head that decides for the whole network: images of channels x n x n.
@@ -169,14 +169,15 @@ pub enum ModelKind {
     /// A network sees examples from every side of the group that all candidates generate, and a head decides for the whole: any shape,
     /// small groups.
     Orbit,
+    /// Features of entries from weights on pairs, tied along what is imposed.
+    Pairs,
 }
 
 /// `[train]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainSection {
-    /// How to decide which symmetries to keep; by default `cgreg` for `lift` and `cnn`, which has no other, else
-    /// `screen`.
+    /// How to decide which symmetries to keep; by default `screen`, but for `cnn`, which has `cgreg` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learner: Option<Learner>,
     /// cgreg: strengths of the penalty to try.
@@ -191,15 +192,21 @@ pub struct TrainSection {
     /// Examples per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
-    /// screen: fresh starts of what was chosen. From three on they answer together, by their median, where answers are numbers.
+    /// screen: initialisations of the final model, of which the one with the smallest validation loss is taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub starts: Option<usize>,
-    /// Points of validation score that keeping symmetries may cost.
+    pub restarts: Option<usize>,
+    /// What keeping symmetries may cost: percentage points of accuracy; screen, for numbers: percent of the error that is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// screen: keep only what has no significant cost.
+    /// screen: keep only what is shown to be harmless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strict: Option<bool>,
+    pub only_shown: Option<bool>,
+    /// screen: folds that decide in turn; 1 for a single split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folds: Option<usize>,
+    /// screen: candidates, as they are listed, that are imposed whatever they cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub require: Option<Vec<Candidate>>,
     /// Seed of everything random, the split included.
     #[serde(default)]
     pub seed: u64,
@@ -244,19 +251,27 @@ impl ModelKind {
             Self::Cnn => "cnn",
             Self::Feedforward => "feedforward",
             Self::Orbit => "orbit",
+            Self::Pairs => "pairs",
         }
     }
 }
 
 impl Project {
-    /// Points of validation score that keeping symmetries may cost.
+    /// Points of validation score that keeping symmetries may cost with the learner cgreg.
     pub fn tolerance(&self) -> f64 {
         self.train.tolerance.unwrap_or(100.0 * crate::cgreg::TOLERANCE)
     }
 
-    /// When the cost of symmetries is too high.
+    /// When the cost of symmetries is too high for the learner screen.
     pub fn rule(&self) -> Rule {
-        Rule { tolerance: self.tolerance(), strict: self.train.strict.unwrap_or(false) }
+        let default = match self.task.kind {
+            Goal::Classification => Rule::ACCURACY,
+            Goal::Regression => Rule::NUMBERS,
+        };
+        Rule {
+            tolerance: self.train.tolerance.unwrap_or(default.tolerance),
+            only_shown: self.train.only_shown.unwrap_or(default.only_shown),
+        }
     }
 
     /// A file of the project as a source of data.

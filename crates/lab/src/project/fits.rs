@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use invar_algebra::GroupSet;
 use invar_data::Digest;
 use invar_nn::{Depth, End, Epoch, Head, Lattices, Pool, Schedule};
 use invar_program::Saved;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::bundle::Maker;
 use super::exact::Exact;
 use super::file::Project;
-use super::load::{Architecture, Loaded};
+use super::load::{Architecture, Loaded, on_shape};
 use super::prepare::Prepared;
 use super::run::{RECORDS, SCREENS};
 use crate::cgreg;
@@ -22,7 +23,8 @@ use crate::problem::Data;
 use crate::queue::{self, Stop};
 use crate::record::{Record, Records};
 use crate::reproduce::diverged;
-use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened, Settings};
+use crate::scaling::Scaling;
+use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened};
 
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +61,8 @@ pub(super) struct Notes {
     pub(super) on_top: Vec<Option<Cost>>,
     /// The learning curve, where the record has none.
     pub(super) curve: Vec<Epoch>,
+    /// What was done to inputs.
+    pub(super) scaling: Option<Scaling>,
 }
 
 /// The fits of the learner `cgreg`.
@@ -69,7 +73,7 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
     let (backbone, head) = match architecture {
         Architecture::Lift => (Some(Backbone::lift()), Head::Affine),
         Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
-        Architecture::Feedforward => (None, Head::Hidden),
+        Architecture::Feedforward | Architecture::Auto | Architecture::Pairs => (None, Head::Hidden),
         Architecture::Orbit | Architecture::OrbitImages => (Some(Backbone::Orbit), Head::Affine),
     };
     let lambdas =
@@ -93,21 +97,41 @@ pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) ->
 }
 
 /// The one screen of the learner `screen`.
-pub(super) fn screen(project: &Project, architecture: Architecture, data: Data) -> ScreenConfig {
-    let defaults = if architecture.takes_images() { Settings::images() } else { Settings::default() };
-    let train = &project.train;
-    let settings = Settings {
-        learning_rate: train.learning_rate.unwrap_or(defaults.learning_rate),
-        batch: train.batch.unwrap_or(64),
-        starts: train.starts.unwrap_or(defaults.starts),
-        ..defaults.with_epochs(train.epochs)
-    };
-    let backbone = match architecture {
+pub(super) fn screen(loaded: &Loaded, prepared: &Prepared) -> Result<ScreenConfig> {
+    let train = &loaded.project.train;
+    let mut config = ScreenConfig::new(prepared.data, &prepared.problem);
+    let settings = &mut config.settings;
+    settings.epochs = train.epochs.unwrap_or(settings.epochs);
+    settings.learning_rate = train.learning_rate.unwrap_or(settings.learning_rate);
+    settings.batch = train.batch.unwrap_or(settings.batch);
+    settings.restarts = train.restarts.unwrap_or(settings.restarts);
+    config.network = match loaded.architecture {
         Architecture::Lift => Some(Backbone::lift()),
         Architecture::Orbit | Architecture::OrbitImages => Some(Backbone::Orbit),
-        Architecture::Feedforward | Architecture::Cnn => None,
+        Architecture::Feedforward => Some(Backbone::Feedforward),
+        Architecture::Pairs => Some(Backbone::Pairs),
+        Architecture::Auto | Architecture::Cnn => None,
     };
-    ScreenConfig { data, settings, rules: vec![project.rule()], backbone, seed: train.seed }
+    config.folds = train.folds.unwrap_or(config.folds);
+    config.required = required(loaded, prepared)?;
+    Ok(ScreenConfig { rule: loaded.project.rule(), seed: train.seed, ..config })
+}
+
+/// The candidates that are imposed whatever they cost, by their places in the list.
+fn required(loaded: &Loaded, prepared: &Prepared) -> Result<GroupSet> {
+    let mut required = GroupSet::empty();
+    let groups = prepared.problem.groups();
+    for candidate in loaded.project.train.require.iter().flatten() {
+        let wanted = on_shape(std::slice::from_ref(candidate), prepared.problem.shape())?;
+        for group in &wanted {
+            let Some(place) = groups.iter().position(|one| one.is_same_as(group)) else {
+                let expected = "candidates of the list in [symmetries]".into();
+                return Err(Error::Setting { name: "[train] require", expected, got: group.name().into() });
+            };
+            required.insert(place);
+        }
+    }
+    Ok(required)
 }
 
 /// The folder of a run: records, and a model file per fit.
@@ -220,10 +244,11 @@ fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepa
         exact_cost: Some(exact.cost),
         on_top: exact.on_top.clone(),
         curve: Vec::new(),
+        scaling: prepared.scaling.clone(),
     };
     let maker = Maker { loaded, prepared };
     let members = maker.members_of_grid(&exact);
-    maker.saved(&exact.network, &members, &notes)?.save(&store.model(fit)?)?;
+    maker.saved(&exact.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(fit)?)?;
     Ok(Some(record))
 }
 
@@ -243,24 +268,21 @@ pub(super) fn run_screen(
     }
     let listen = |progress: Progress| match progress {
         Progress::Epochs(count) => (how.listen)(Heard::Epochs(count)),
-        Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.describe().into())),
+        Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.into())),
     };
     let memory = Memory::open(&store.folder.join("screen"), config)?;
-    let screened = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
-    let Screened { record, networks, curves } = screened;
-    let (Some(network), Some(curve)) = (networks.into_iter().next(), curves.into_iter().next()) else {
-        return Err(Error::Stopped);
-    };
+    let Screened { record, model } = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
     let notes = Notes {
-        network: invar_nn::Model::describe(&network),
+        network: model.describe(),
         violations: None,
         exact_cost: None,
         on_top: vec![None; record.names.len()],
-        curve: Record::thinned(&curve),
+        curve: Record::thinned(&model.curve),
+        scaling: model.scaling.clone().or_else(|| prepared.scaling.clone()),
     };
     let maker = Maker { loaded, prepared };
     let members = Maker::members_of_screen(&record);
-    maker.saved(&network, &members, &notes)?.save(&store.model(config)?)?;
+    maker.saved(&model.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(config)?)?;
     if records.find(config).is_none() {
         records.add(record.clone())?;
     }

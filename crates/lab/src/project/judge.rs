@@ -6,8 +6,8 @@ use invar_program::Program;
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
-use super::scaling::TargetScaling;
 use crate::error::Result;
+use crate::scaling::TargetScaling;
 use crate::screen::{PerExample, Scores};
 use crate::stats::{Mean, proportion};
 
@@ -77,7 +77,7 @@ impl PartScore {
             (Labels::Values(values), Answers::Values(found)) => {
                 let squares: f64 = values.iter().zip(found).map(|(&v, a)| (a - f64::from(v)).powi(2)).sum();
                 let shares = match scored(table, answers).each {
-                    PerExample::Share(shares) => shares,
+                    PerExample::Error(errors) => errors.into_iter().map(|error| 1.0 - error).collect(),
                     PerExample::Right(_) => Vec::new(),
                 };
                 let (score, half) = Mean::of(&shares).map_or((0.0, 0.0), |mean| (mean.mean, mean.interval.unwrap_or(0.0)));
@@ -96,8 +96,8 @@ pub(super) fn scored(table: &Table, answers: &Answers) -> Scores {
             let count = values.len().max(1) as f64;
             let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
             let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / count;
-            let share = |(&v, a): (&f32, &f64)| 1.0 - (a - f64::from(v)).powi(2) / variance.max(f64::MIN_POSITIVE);
-            PerExample::Share(values.iter().zip(found).map(share).collect())
+            let error = |(&v, a): (&f32, &f64)| (a - f64::from(v)).powi(2) / variance.max(f64::MIN_POSITIVE);
+            PerExample::Error(values.iter().zip(found).map(error).collect())
         }
         (Labels::Classes { values, .. }, Answers::Classes(found)) => {
             PerExample::Right(values.iter().zip(found).map(|(&truth, &(answer, _))| truth == answer).collect())

@@ -5,7 +5,7 @@ use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
 use invar_nn::{InnerConfig, OrbitConfig, Reynolds};
 use serde::{Deserialize, Serialize};
 
-use super::file::{ModelKind, Project, Validation};
+use super::file::{Learner, ModelKind, Project, Validation};
 use crate::error::{Error, Result};
 
 /// Filters of convolutions see patches of this side.
@@ -44,6 +44,10 @@ pub enum Architecture {
     Cnn,
     /// A dense layer that decides.
     Feedforward,
+    /// Features of entries from weights on pairs of them, or a network that sees examples from every side: what learns more.
+    Auto,
+    /// Features of entries from weights on pairs of them, tied along what is imposed.
+    Pairs,
     /// A dense network that sees examples from every side, and a head that decides.
     Orbit,
     /// The same with convolutions.
@@ -67,6 +71,8 @@ impl Architecture {
             Self::Lift => "lift: group convolutions, and a head that decides for the whole network",
             Self::Cnn => "cnn: convolutions whose filters decide, patch by patch",
             Self::Feedforward => "feedforward: a dense layer on all entries decides",
+            Self::Auto => "auto: on pairs of entries, or on every view of an example, whichever learns more",
+            Self::Pairs => "pairs: weights on pairs of entries, tied along what is imposed",
             Self::Orbit => "orbit: a dense network sees examples from every side, and a head decides for the whole network",
             Self::OrbitImages => "orbit: convolutions see images from every side, and a head decides for the whole network",
         }
@@ -150,7 +156,10 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
     };
     let architecture = match project.model.kind {
         ModelKind::Auto if square && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
-        ModelKind::Auto | ModelKind::Feedforward => Architecture::Feedforward,
+        ModelKind::Auto if project.train.learner == Some(Learner::Cgreg) => Architecture::Feedforward,
+        ModelKind::Auto => Architecture::Auto,
+        ModelKind::Feedforward => Architecture::Feedforward,
+        ModelKind::Pairs => Architecture::Pairs,
         ModelKind::Orbit => {
             // Scaling images would not commute with signs and matrices.
             let moves = groups.iter().flat_map(Group::generators).all(|g| matches!(g, Action::Permutation(_)));
@@ -159,11 +168,12 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
             if seen { Architecture::OrbitImages } else { Architecture::Orbit }
         }
         ModelKind::Lift if !square => {
-            let expected = "feedforward or orbit, unless examples are images of channels x n x n, n at least 3";
+            let expected = "auto, pairs, feedforward or orbit, unless examples are images of channels x n x n, n at least 3";
             return Err(wrong(expected, format!("lift for {shape}")));
         }
         ModelKind::Cnn if !image || sides[1].min(sides[2]) < PATCH => {
-            let expected = "feedforward or orbit, unless examples are images of channels x height x width, at least 3";
+            let expected =
+                "auto, pairs, feedforward or orbit, unless examples are images of channels x height x width, at least 3";
             return Err(wrong(expected, format!("cnn for {shape}")));
         }
         ModelKind::Lift => {
@@ -249,9 +259,9 @@ mod tests {
     fn the_network_follows_shape_and_candidates() {
         let square = ["rot90(1,2)", "flip(1)", "permute(0)", "join(rot90(1,2),flips(1,2))", "generators(0;[[1,0,2]])"];
         assert_eq!(chosen("auto", "3x8x8", &square).unwrap(), Architecture::Lift);
-        assert_eq!(chosen("auto", "3x8x8", &["shift(1)"]).unwrap(), Architecture::Feedforward);
-        assert_eq!(chosen("auto", "10", &["swaps(0)"]).unwrap(), Architecture::Feedforward);
-        assert_eq!(chosen("auto", "9x8x8", &["rot90(1,2)"]).unwrap(), Architecture::Feedforward);
+        assert_eq!(chosen("auto", "3x8x8", &["shift(1)"]).unwrap(), Architecture::Auto);
+        assert_eq!(chosen("auto", "10", &["swaps(0)"]).unwrap(), Architecture::Auto);
+        assert_eq!(chosen("auto", "9x8x8", &["rot90(1,2)"]).unwrap(), Architecture::Auto);
         assert_eq!(chosen("cnn", "3x8x6", &["flip(1)"]).unwrap(), Architecture::Cnn);
         assert_eq!(chosen("feedforward", "3x8x8", &square[..3]).unwrap(), Architecture::Feedforward);
         assert_eq!(chosen("orbit", "4x4", &["node_swaps(0,1)"]).unwrap(), Architecture::Orbit);
@@ -266,7 +276,7 @@ mod tests {
         assert!(message("lift", "3x8x8", &["shift(1)"]).contains("lift with shift(1)"));
         assert!(message("cnn", "64", &["flip(0)"]).contains("cnn for 64"));
         assert!(message("auto", "3x8x6", &["rot90(1,2)"]).contains("rot90(1,2)"));
-        assert!(message("auto", "20000", &["flip(0)"]).contains("20000 entries"));
+        assert!(message("feedforward", "20000", &["flip(0)"]).contains("20000 entries"));
         assert!(message("orbit", "10", &["permute(0)"]).contains("at most 256 elements"));
     }
 }

@@ -10,7 +10,6 @@ mod read;
 mod load;
 
 mod prepare;
-mod scaling;
 
 mod check;
 mod sketch;
@@ -35,6 +34,5 @@ pub use judge::PartScore;
 pub use load::{Architecture, Loaded};
 pub use prepare::Prepared;
 pub use run::{Curve, FitLine, KeptGroupFacts, MODEL, RECORDS, RUN, Run, SCREENS};
-pub use scaling::{Scaling, TargetScaling};
 pub use sketch::{Sketch, sketch};
 pub use train::train;

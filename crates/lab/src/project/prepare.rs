@@ -1,14 +1,15 @@
 //! From the user's tables to a problem that networks can be fitted to.
 
-use invar_algebra::{Lattice, Options};
 use invar_data::{Digest, Labels, Table};
 use invar_nn::{Dataset, Inputs, Pixels, Targets};
 
+use super::file::Learner;
 use super::load::Loaded;
-use super::scaling::{Scaling, TargetScaling};
-use crate::doubt::most_frequent;
+use super::train::learner;
 use crate::error::{Error, Result};
-use crate::problem::{Data, Problem, Weights};
+use crate::guess::most_frequent;
+use crate::problem::{Data, Problem, Subspaces};
+use crate::scaling::{Scaling, TargetScaling};
 use crate::screen::Measure;
 
 /// A problem made of the user's data.
@@ -18,17 +19,21 @@ pub struct Prepared {
     pub data: Data,
     /// The data as networks see them.
     pub problem: Problem,
-    /// What was done to inputs.
+    /// What was done to inputs already; the learner screen does the rest, by what it imposes.
     pub scaling: Option<Scaling>,
     /// What was done to targets that are numbers.
     pub targets: Option<TargetScaling>,
 }
 
 impl Loaded {
-    /// Scales the data and builds the lattice.
+    /// The data as networks take them.
     pub fn prepare(&self) -> Result<Prepared> {
         let images = self.architecture.takes_images();
-        let scaling = if images { Scaling::of_images(&self.train) } else { Some(Scaling::of_arrays(&self.train, &self.groups)?) };
+        let scaling = match learner(self)? {
+            _ if images => Scaling::of_images(&self.train),
+            Learner::Cgreg => Some(Scaling::of_arrays(&self.train.inputs, self.train.width(), &self.groups)),
+            Learner::Screen => None,
+        };
         for (part, table) in self.parts() {
             if let Labels::Values(values) = &table.labels
                 && values.iter().all(|value| value.total_cmp(&values[0]).is_eq())
@@ -45,11 +50,9 @@ impl Loaded {
         let dataset = |table: &Table| self.dataset(table, scaling.as_ref(), targets);
         let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
         let test = self.test.as_ref().map(dataset).transpose()?;
-        let lattice = Lattice::new(self.weight_groups()?, &Options::default())?;
         let measure = Measure::of(&validation);
         let problem = Problem {
-            lattice,
-            weights: Weights::default(),
+            subspaces: Subspaces::of(self.weight_groups()?)?,
             symmetry: None,
             vocabulary: None,
             measure,
@@ -106,13 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn arrays_are_scaled_and_counted() {
+    fn arrays_come_as_they_are_and_are_counted() {
         let rows: Vec<String> = (0..20).map(|k| format!("{k},{},{}\n", 10 + k, ["no", "no", "yes"][k % 3])).collect();
         let rows = rows.concat();
         let more = "[task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"swap(0;0,1)\"]\n";
         let found = prepared(&format!("a,b,y\n{rows}"), more);
         let Inputs::Array { dim: 2, values } = found.problem.train.inputs() else { panic!("arrays expected") };
-        assert!(values.iter().sum::<f32>().abs() < 1e-3);
+        // Scaling follows what is imposed, so it is left to whoever imposes.
+        assert!(values.chunks(2).all(|row| (row[1] - row[0] - 10.0).abs() < 1e-6));
         assert_eq!((found.problem.train.len(), found.problem.validation.len()), (16, 4));
         assert!((found.problem.chance - 0.75).abs() < 1e-9 && found.problem.measure == Measure::Accuracy);
         // The same rows in another file are the same data; another candidate makes another problem.
@@ -132,6 +136,6 @@ mod tests {
         let Pixels::Floats(values) = values else { panic!("quarters are no multiples of 1/255") };
         assert_eq!(values[..4], [0.0, 0.25, 0.5, 1.0]);
         assert!(matches!(found.problem.measure, Measure::RSquared { .. }));
-        assert_eq!(found.problem.lattice.shape().sides(), [1, 3, 3]);
+        assert_eq!(found.problem.shape().sides(), [1, 3, 3]);
     }
 }

@@ -13,8 +13,10 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// More epochs than this are a slip of the hand: a fit would take months.
 const MOST_EPOCHS: usize = 1_000_000;
-/// A model holds the networks of all starts that answer together.
-const MOST_STARTS: usize = 99;
+/// More initialisations of one model are a mistake.
+const MOST_RESTARTS: usize = 99;
+/// More folds, too.
+const MOST_FOLDS: usize = 100;
 /// What counts are.
 const WHOLE: &str = "expected a whole number, not negative and below 2^63";
 
@@ -24,7 +26,23 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
     ("task", true, &["kind"]),
     ("symmetries", true, &["candidates"]),
     ("model", false, &["kind", "head"]),
-    ("train", false, &["learner", "lambdas", "learning_rate", "epochs", "batch", "starts", "tolerance", "strict", "seed"]),
+    (
+        "train",
+        false,
+        &[
+            "learner",
+            "lambdas",
+            "learning_rate",
+            "epochs",
+            "batch",
+            "restarts",
+            "tolerance",
+            "only_shown",
+            "folds",
+            "require",
+            "seed",
+        ],
+    ),
 ];
 
 impl Project {
@@ -71,7 +89,8 @@ impl Project {
         };
         within("epochs", train.epochs, MOST_EPOCHS)?;
         within("batch", train.batch, usize::MAX)?;
-        within("starts", train.starts, MOST_STARTS)?;
+        within("restarts", train.restarts, MOST_RESTARTS)?;
+        within("folds", train.folds, MOST_FOLDS)?;
         let number = |section, key, value: f64, fits: bool, expected: &str| {
             let wrong = || Wrong { section, key, expected: expected.into(), got: value.to_string() };
             if fits { Ok(()) } else { Err(wrong()) }
@@ -228,7 +247,7 @@ mod tests {
             format = \"csv\"\nlabel = \"y\"\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
-            epochs = 3\nbatch = 4\nstarts = 2\ntolerance = 1\nstrict = true\nseed = 9\n";
+            epochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\nonly_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nseed = 9\n";
         let project = parse(text).unwrap();
         let source = project.source(&project.data.train);
         assert_eq!((source.path.as_path(), source.labels.as_deref()), (Path::new("place/x.npy"), Some(Path::new("place/y.npy"))));
@@ -257,7 +276,7 @@ mod tests {
                 "line 8: [train] epochs: invalid type: string \"many\", expected a whole number, not negative and below 2^63",
             ),
             (with("[train]\nepochs = 1000001\n"), "line 8: [train] epochs: expected at most 1000000, got 1000001"),
-            (with("[train]\nstarts = 100\n"), "line 8: [train] starts: expected at most 99, got 100"),
+            (with("[train]\nrestarts = 100\n"), "line 8: [train] restarts: expected at most 99, got 100"),
             (
                 with("[train]\nseed = -1\n"),
                 "line 8: [train] seed: invalid value: integer `-1`, expected a whole number, not negative and below 2^63",

@@ -11,12 +11,12 @@ use super::examples::Shown;
 use super::file::{Learner, Project};
 use super::judge::PartScore;
 use super::load::{Architecture, PATCH, on_shape};
-use super::scaling::{Scaling, TargetScaling};
 use crate::error::{Error, Result};
 use crate::files::write_whole;
 use crate::problem::Data;
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure, Threshold};
+use crate::scaling::{Scaling, TargetScaling};
+use crate::screen::{Cost, Measure, Rule};
 use crate::symmetry::Symmetry;
 
 /// The version of the file that this code writes, and the newest it reads.
@@ -56,8 +56,8 @@ pub struct Run {
     pub network: String,
     /// How it was decided what to keep.
     pub learner: Learner,
-    /// Points of validation score that keeping symmetries might cost.
-    pub tolerance: f64,
+    /// What keeping symmetries might cost.
+    pub rule: Rule,
     /// What scores are.
     pub measure: Measure,
     /// What was done to inputs.
@@ -71,11 +71,6 @@ pub struct Run {
     /// What all that is kept costs together, against the best fit (cgreg) or the network with nothing imposed (screen); none when
     /// there is nothing to compare.
     pub kept_cost: Option<Cost>,
-    /// screen: the smallest cost that the validation examples could show, in points.
-    pub detectable: Option<f64>,
-    /// screen: what would be kept at other tolerances, by the places of candidates in the list.
-    #[serde(default)]
-    pub by_tolerance: Vec<Threshold>,
     /// The group that is kept.
     pub group: KeptGroupFacts,
     /// Every fit of the grid, or the results that a screen compares.
@@ -160,12 +155,6 @@ impl Run {
     pub fn partition(&self) -> Option<String> {
         let blocks = self.group.blocks.as_ref().filter(|_| self.kept().next().is_some())?;
         Some(blocks.iter().map(|block| block.join(",")).collect::<Vec<_>>().join(" | "))
-    }
-
-    /// How the answer depends on the tolerance, around the one that was asked for.
-    pub fn tolerances(&self) -> Option<String> {
-        let steps = Threshold::in_words(&self.by_tolerance, self.tolerance)?;
-        Some(if self.project.rule().strict { format!("{steps}; were it not strict") } else { steps })
     }
 
     /// The candidates where weights meet them: on patches for convolutions that decide, else on the whole example.

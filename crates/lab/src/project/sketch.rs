@@ -7,6 +7,7 @@ use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table
 use super::file::{Files, Goal};
 use super::load::PATCH;
 use crate::error::Result;
+use crate::screen::Rule;
 
 /// Labels are often called this.
 const LABELS: [&str; 5] = ["label", "class", "target", "y", "labels"];
@@ -33,7 +34,6 @@ struct Guess {
     shape: Option<Vec<usize>>,
     layout: Layout,
     candidates: Vec<String>,
-    image: bool,
     about: Vec<String>,
 }
 
@@ -50,7 +50,6 @@ pub fn sketch(data: Option<Source>) -> Result<Sketch> {
             shape: Some(vec![1, 28, 28]),
             layout: Layout::ChannelsFirst,
             candidates: ["rot90(1,2)", "flip(1)"].map(Into::into).to_vec(),
-            image: true,
             about: Vec::new(),
         },
     };
@@ -85,13 +84,13 @@ fn guess(source: Source) -> Result<Guess> {
     if summary.missing + summary.infinite > 0 {
         about.push(format!("{} values are missing or infinite: `invar check` tells more", summary.missing + summary.infinite));
     }
-    let (candidates, image) = plausible(&stored);
+    let candidates = plausible(&stored, source.format()? == Format::Csv);
     let Source { path, labels, format, inputs, label, .. } = source;
     let train = match labels {
         Some(labels) => Files::Two { inputs: path, labels },
         None => Files::One(path),
     };
-    Ok(Guess { train, format, inputs, goal, label, shape, layout, candidates, image, about })
+    Ok(Guess { train, format, inputs, goal, label, shape, layout, candidates, about })
 }
 
 /// Classes if the labels can be, unless there are about as many as examples.
@@ -131,16 +130,17 @@ fn as_image(shape: &[usize]) -> (Option<Vec<usize>>, Layout) {
     }
 }
 
-/// Candidates that are often worth asking about, and whether these are images.
-fn plausible(shape: &[usize]) -> (Vec<String>, bool) {
+/// Candidates that are often worth asking about. The order of the columns of a table means nothing, so that it is not reversed.
+fn plausible(shape: &[usize], table: bool) -> Vec<String> {
     match *shape {
         [channels @ 1..=4, height, width] if height >= PATCH && width >= PATCH => {
             let turns = if height == width { &["rot90(1,2)", "flip(1)"][..] } else { &["flip(1)", "flip(2)"] };
             let colours = if channels > 1 { &["permute(0)"][..] } else { &[] };
-            ([turns, colours].concat().into_iter().map(Into::into).collect(), height == width)
+            [turns, colours].concat().into_iter().map(Into::into).collect()
         }
-        [n, ..] if n <= FEW_POSITIONS && n > 1 => (vec!["swaps(0)".into()], false),
-        _ => (vec!["permute(0)".into(), "flip(0)".into()], false),
+        [n, ..] if n <= FEW_POSITIONS && n > 1 => vec!["swaps(0)".into()],
+        _ if table => vec!["permute(0)".into()],
+        _ => vec!["permute(0)".into(), "flip(0)".into()],
     }
 }
 
@@ -163,8 +163,10 @@ fn write(guess: &Guess) -> String {
     };
     let format = guess.format.map(|format| quote(format.name()));
     let layout = (guess.layout == Layout::ChannelsLast).then(|| quote("channels_last"));
-    let (learner, epochs, rate, lambdas) =
-        if guess.image { ("cgreg", 20, 0.005, "[0, 0.1, 1, 2, 10]") } else { ("screen", 200, 0.004, "[0, 0.1, 1, 2, 10, 100]") };
+    let tolerance = match guess.goal {
+        Goal::Classification => Rule::ACCURACY.tolerance,
+        Goal::Regression => Rule::NUMBERS.tolerance,
+    };
     format!(
         "# A project of invar. `invar check` looks at data and groups, `invar train` trains, both with this file as argument.\n\
          # Paths are relative to this file.\n\
@@ -198,20 +200,16 @@ fn write(guess: &Guess) -> String {
          candidates = {candidates}\n\
          \n\
          [model]\n\
-         kind = \"auto\"  # or \"lift\" (square images), \"cnn\" (images), \"feedforward\" (anything), \"orbit\" (small groups)\n\
-         # head = \"hidden\"  # or \"affine\", what follows the layer that decides\n\
+         kind = \"auto\"  # or \"pairs\", \"orbit\" (small groups), \"feedforward\" (arrays), \"lift\" (square images), \"cnn\" (images)\n\
          \n\
          [train]\n\
-         # cgreg: a penalty on every symmetry given up, its strength chosen from `lambdas` on validation data.\n\
-         # screen: impose each symmetry and measure what it costs (not with cnn).\n\
-         learner = \"{learner}\"\n\
-         # lambdas = {lambdas}\n\
-         epochs = {epochs}\n\
-         # learning_rate = {rate}\n\
-         # batch = 64\n\
-         # Points of validation score that keeping symmetries may cost.\n\
-         tolerance = 5\n\
-         # strict = true  # screen: keep only what has no significant cost\n\
+         # screen: impose symmetries and measure what they cost. cgreg: the paper's penalty, its strength chosen from `lambdas`.\n\
+         learner = \"screen\"\n\
+         # The cost that you accept: percentage points of accuracy; for numbers percent of the error that is left.\n\
+         # tolerance = {tolerance}\n\
+         # only_shown = true  # keep only what is shown to be harmless\n\
+         # folds = 1  # a quick look: below 2,000 examples five folds decide in turn\n\
+         # epochs, learning_rate and batch follow the size of the data unless they are given.\n\
          seed = 0\n",
         format = optional("format", format, "\"csv\""),
         inputs = optional("inputs", guess.inputs.as_deref().map(quote), "\"x\""),
@@ -255,7 +253,7 @@ mod tests {
         assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("Class"), Goal::Classification));
         assert_eq!(project.symmetries.candidates[0].to_string(), "swaps(0)");
         assert!(guesses.contains(&"50 examples of shape 2".to_string()), "{guesses:?}");
-        assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Feedforward);
+        assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Auto);
         let rows: Vec<String> = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
         std::fs::write(&path, format!("a,value\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));

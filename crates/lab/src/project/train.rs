@@ -16,7 +16,7 @@ use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, VERSION};
 use crate::cgreg::choose_lambda;
 use crate::error::{Error, Result};
 use crate::record::Record;
-use crate::screen::{Answer, Cost, HeadResult, NOTHING_IMPOSED, Normality, ScreenRecord, Threshold, blocks};
+use crate::screen::{Cost, Normality, Role, Rule, ScreenRecord, blocks};
 use crate::symmetry::Symmetry;
 
 /// What a learner decided.
@@ -27,10 +27,8 @@ struct Decided {
     fits: Vec<FitLine>,
     curves: Vec<Curve>,
     kept_cost: Option<Cost>,
-    /// The validation score with nothing imposed (screen), or of the best fit (cgreg).
-    unimposed: f64,
-    detectable: Option<f64>,
-    by_tolerance: Vec<Threshold>,
+    /// What speaks against trusting the verdicts.
+    doubts: Vec<String>,
     seconds: f64,
 }
 
@@ -57,12 +55,12 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
 /// The learner asked for, if it can take the network and knows what to do with every key.
 pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
     let project = &loaded.project;
-    let default = if loaded.architecture.has_patches() { Learner::Cgreg } else { Learner::Screen };
+    let default = if loaded.architecture == Architecture::Cnn { Learner::Cgreg } else { Learner::Screen };
     let learner = project.train.learner.unwrap_or(default);
     let wrong = |name, expected: &str, got: String| Err(Error::Setting { name, expected: expected.into(), got });
     match learner {
         Learner::Screen if loaded.architecture == Architecture::Cnn => {
-            wrong("[train] learner", "cgreg for a cnn; screen takes the kinds lift, feedforward and orbit", "screen".into())
+            wrong("[train] learner", "cgreg for a cnn; screen takes every other kind", "screen".into())
         }
         Learner::Screen if project.train.lambdas.is_some() => {
             wrong("[train] lambdas", "left out with the learner screen, which has no penalty", "given".into())
@@ -70,11 +68,21 @@ pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
         Learner::Screen if project.model.head.is_some() => {
             wrong("[model] head", "left out with the learner screen, which tries both", "given".into())
         }
-        Learner::Cgreg if project.train.starts.is_some() => {
-            wrong("[train] starts", "left out with the learner cgreg, which fits once for every lambda", "given".into())
+        Learner::Cgreg if loaded.architecture == Architecture::Pairs => {
+            wrong("[train] learner", "screen for the kind pairs", "cgreg".into())
         }
-        Learner::Cgreg if project.train.strict.is_some() => {
-            wrong("[train] strict", "left out with the learner cgreg, whose rule has a tolerance", "given".into())
+        Learner::Cgreg => {
+            let train = &project.train;
+            let given = [
+                ("[train] restarts", train.restarts.is_some()),
+                ("[train] only_shown", train.only_shown.is_some()),
+                ("[train] folds", train.folds.is_some()),
+                ("[train] require", train.require.is_some()),
+            ];
+            match given.into_iter().find(|(_, given)| *given) {
+                Some((name, _)) => wrong(name, "left out with the learner cgreg", "given".into()),
+                None => Ok(learner),
+            }
         }
         learner => Ok(learner),
     }
@@ -121,7 +129,6 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
         kept: member.kept,
         verdict: member.verdict.clone(),
         cost: notes.on_top[group],
-        adjusted: None,
         violation: notes.violations.as_ref().map(|violations| violations[group]),
         note: match (member.kept, &notes.on_top[group]) {
             (true, _) => "the penalty made the weights keep it".into(),
@@ -133,10 +140,8 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
         symmetries: members.enumerate().map(symmetry).collect(),
         fits: records.iter().map(line).collect(),
         curves: sound().map(curve).collect(),
-        unimposed: sound().map(|record| record.validation.accuracy).fold(f64::NEG_INFINITY, f64::max),
+        doubts: Vec::new(),
         kept_cost: against_best(loaded, store, sound(), chosen, &saved)?,
-        detectable: None,
-        by_tolerance: Vec::new(),
         seconds: records.iter().map(|record| record.seconds).sum(),
         saved,
         notes,
@@ -144,27 +149,20 @@ fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>
 }
 
 fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
-    let config = screen(&loaded.project, loaded.architecture, prepared.data);
+    let config = screen(loaded, prepared)?;
     let record = run_screen(&config, store, loaded, prepared, how)?;
     let (saved, notes): (Saved, Notes) = store.load(&config)?.ok_or(Error::Stopped)?;
-    let answer = record.answers.first().ok_or(Error::Stopped)?;
     let symmetry = |group: usize| Symmetry {
         columns: exchanged(loaded, group),
         pair: pair(loaded, group),
-        ..Symmetry::screened(&record, answer, group)
-    };
-    let curve = match answer.preferred().together {
-        Some(_) => "the best start, its full fit and its refit",
-        None => "the model, its full fit and its refit",
+        ..Symmetry::screened(&record, group)
     };
     Ok(Decided {
         symmetries: (0..record.names.len()).map(symmetry).collect(),
-        fits: lines(&record, answer),
-        curves: vec![Curve { name: curve.into(), chosen: true, points: notes.curve.clone() }],
-        unimposed: record.free.first().map_or(f64::NEG_INFINITY, |free| free.validation.accuracy),
-        kept_cost: answer.cost.filter(|_| !answer.kept.is_empty()),
-        detectable: Some(record.detectable),
-        by_tolerance: answer.by_tolerance.clone(),
+        fits: lines(&record),
+        curves: vec![Curve { name: "the final model".into(), chosen: true, points: notes.curve.clone() }],
+        doubts: record.weakness.iter().cloned().collect(),
+        kept_cost: record.kept_cost().map(|tested| tested.cost),
         seconds: record.seconds,
         saved,
         notes,
@@ -207,22 +205,20 @@ fn against_best<'a>(
 }
 
 /// What a screen compares.
-fn lines(record: &ScreenRecord, answer: &Answer) -> Vec<FitLine> {
-    let line = |name: &str, result: Option<&crate::screen::StartResult>, kept, chosen| FitLine {
-        name: name.into(),
-        validation: result.map(|result| result.validation),
-        extrapolation: result.and_then(|result| result.extrapolation),
-        kept,
+fn lines(record: &ScreenRecord) -> Vec<FitLine> {
+    let line = |row: &crate::screen::ModelRow| FitLine {
+        name: row.in_words(),
+        validation: Some(row.validation),
+        extrapolation: row.extrapolation,
+        kept: match row.role {
+            Role::Kept => Some(record.kept.len()),
+            Role::Free => Some(0),
+            Role::Plain | Role::Augmented | Role::Oracle | Role::Guess => None,
+        },
         epochs: None,
-        chosen,
+        chosen: row.chosen,
     };
-    let head = |(k, result): (usize, &HeadResult)| {
-        let name = &format!("kept symmetries imposed, {}", result.in_words());
-        line(name, Some(result.answers()), Some(answer.kept.len()), k == answer.preferred)
-    };
-    let free = line("nothing imposed", record.free.first(), Some(0), false);
-    let plain = line("plain network", record.plain.as_ref().map(|plain| &plain.result), None, false);
-    answer.heads.iter().enumerate().map(head).chain([free, plain]).collect()
+    record.models.iter().map(line).collect()
 }
 
 /// Judges the final model, as it will run elsewhere.
@@ -230,11 +226,10 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
     let program = decided.saved.whole()?;
     let problem = &prepared.problem;
     let kept: GroupSet = (0..decided.symmetries.len()).filter(|&group| decided.symmetries[group].kept).collect();
-    let who = match learner {
-        Learner::Cgreg => "the best of the fits has",
-        Learner::Screen => NOTHING_IMPOSED,
+    let rule = match learner {
+        Learner::Cgreg => Rule { tolerance: loaded.project.tolerance(), only_shown: false },
+        Learner::Screen => loaded.project.rule(),
     };
-    let doubt = problem.doubt(who, decided.unimposed, loaded.project.rule(), decided.detectable.unwrap_or(0.0));
     let parts = loaded.parts().filter(|(part, _)| *part != "training");
     let scores = parts
         .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?)))
@@ -251,21 +246,19 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         architecture: loaded.architecture,
         network: decided.notes.network.clone(),
         learner,
-        tolerance: loaded.project.tolerance(),
+        rule,
         measure: problem.measure,
-        scaling: prepared.scaling.clone(),
+        scaling: decided.notes.scaling.clone(),
         targets: prepared.targets,
         symmetries: decided.symmetries.clone(),
         exact_cost: decided.notes.exact_cost,
         kept_cost: decided.kept_cost,
-        detectable: decided.detectable,
-        by_tolerance: decided.by_tolerance.clone(),
         group: group(loaded, &kept),
         fits: decided.fits.clone(),
         curves: decided.curves.clone(),
         scores,
         chance: problem.chance,
-        doubts: doubt.into_iter().filter(|_| !kept.is_empty()).collect(),
+        doubts: decided.doubts.clone(),
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{section, steps};
+use super::section;
 use crate::diagram::escape;
-use crate::screen::{Cost, Threshold, p_in_words};
+use crate::screen::Cost;
 use crate::symmetry::Symmetry;
 
 /// Fewest and most positions whose pairs are drawn.
@@ -22,15 +22,11 @@ pub(super) struct Evidence<'a> {
     pub positions: Option<usize>,
     /// What costs are points of.
     pub measure: &'a str,
-    /// Which costs the examples can show, in words.
-    pub detectable: Option<String>,
     /// Where the page leaves candidates out: the file that has them all.
     pub file: &'a str,
     /// What can be exchanged, in words.
     pub partition: Option<String>,
-    /// How the answer depends on the tolerance.
-    pub by_tolerance: &'a [Threshold],
-    /// Points that may be lost, and whether nothing significant may be.
+    /// What may be lost.
     pub rule: crate::screen::Rule,
     /// What all that is kept costs together, and against what.
     pub kept_cost: Option<(Cost, &'static str)>,
@@ -67,10 +63,10 @@ pub(super) fn evidence(out: &mut String, evidence: &Evidence<'_>) {
         say(&format!("What can be exchanged: {partition}."));
     }
     if let Some((cost, reference)) = evidence.kept_cost {
-        say(&format!("All that is kept costs {cost} points together, against {reference}."));
+        say(&format!("All that is kept costs {cost} together, against {reference}."));
     }
     if let Some(cost) = evidence.exact_cost {
-        say(&format!("Making what the weights nearly kept exact cost {cost} points."));
+        say(&format!("Making what the weights nearly kept exact cost {cost}."));
     }
     if symmetries.iter().any(|symmetry| symmetry.kept) {
         say(&group(evidence.group));
@@ -78,7 +74,6 @@ pub(super) fn evidence(out: &mut String, evidence: &Evidence<'_>) {
     for doubt in &evidence.doubts {
         let _ = writeln!(content, "<p><span class=\"badge warn\">doubtful</span> {}.</p>", escape(doubt));
     }
-    content.push_str(&steps::steps(evidence.by_tolerance, rule, symmetries.len()));
     section(out, "evidence", "The evidence, symmetry by symmetry", &content);
 }
 
@@ -101,17 +96,15 @@ fn group((order, normal, witness): (Option<&str>, Option<bool>, Option<&str>)) -
 fn words(evidence: &Evidence<'_>) -> String {
     let symmetries = evidence.symmetries;
     let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
-    let corrected = symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
     format!(
-        "<p class=\"muted\">Costs are points of {} on validation examples, with 95 % intervals. {}{}{}</p>\n",
+        "<p class=\"muted\">Costs are {}, on held-out examples of the training environment, each with the least and the most it may \
+         be (95 % confidence, one-sided). {}</p>\n",
         evidence.measure,
-        if corrected { "Each p is corrected over all candidates (Holm). " } else { "" },
         if violations {
             "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
         } else {
             ""
         },
-        evidence.detectable.as_ref().map_or(String::new(), |words| format!("With these examples {words}.")),
     )
 }
 
@@ -119,12 +112,10 @@ fn words(evidence: &Evidence<'_>) -> String {
 fn table(out: &mut String, evidence: &Evidence<'_>) {
     let symmetries = evidence.symmetries;
     let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
-    let corrected = symmetries.iter().any(|symmetry| symmetry.adjusted.is_some());
     out.push_str(
         "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
-         <th scope=\"col\" class=\"n\">cost in points</th>",
+         <th scope=\"col\" class=\"n\">cost</th>",
     );
-    let _ = write!(out, "<th scope=\"col\" class=\"n\">p{}</th>", if corrected { ", corrected" } else { "" });
     if violations {
         out.push_str("<th scope=\"col\" class=\"n\">broken by</th>");
     }
@@ -140,16 +131,14 @@ fn table(out: &mut String, evidence: &Evidence<'_>) {
 
 fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
     let class = match (symmetry.kept, symmetry.verdict.as_str()) {
-        (true, "kept" | "kept freely") => "good",
+        (true, "kept" | "shown harmless") => "good",
         (false, "contradicted") => "bad",
         _ => "warn",
     };
-    let (cost, p) = symmetry.cost.as_ref().map_or(("–".into(), "–".into()), |cost| {
-        (cost.to_string(), escape(&p_in_words(symmetry.adjusted.unwrap_or(cost.p))))
-    });
+    let cost = symmetry.cost.as_ref().map_or("–".into(), Cost::to_string);
     let _ = write!(
         out,
-        "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td><td class=\"n\">{p}</td>",
+        "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td>",
         escape(&symmetry.shown()),
         escape(&symmetry.verdict),
     );

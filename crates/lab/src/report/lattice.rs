@@ -37,6 +37,15 @@ pub(super) fn figures(run: &Run) -> Result<String> {
                 all candidates generate; these are the subspaces of weights on them.";
             figure(&mut out, run, words, on_elements(&groups)?)?;
         }
+        Architecture::Auto | Architecture::Pairs => {
+            let words = "The network brings the entries of an orbit together with weights over entries; these are the subspaces of such \
+                weights. Its first layer has weights on pairs of entries, tied in the same way.";
+            // Many unrelated candidates have too many subspaces to draw.
+            match figure(&mut out, run, words, numbered().collect()) {
+                Err(crate::Error::Algebra(invar_algebra::Error::TooManySets { .. })) => {}
+                drawn => drawn?,
+            }
+        }
         Architecture::Feedforward => {
             let shape = groups[0].shape();
             let words = format!("The layer that decides has weights of shape {shape}; these are their subspaces.");

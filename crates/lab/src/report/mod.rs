@@ -1,14 +1,12 @@
 //! Reports: web pages that need nothing else, one on a run of a project ([`html`]), one on a screen of a built-in task ([`screen`]).
 //!
-//! `sections` writes the parts of the first, `evidence` what both say of each symmetry; `chart` and `steps` draw, `style` has the
-//! looks. Everything that comes from the user is escaped.
+//! `sections` writes the parts of the first, `evidence` what both say of each symmetry; `chart` draws, `style` has the looks. Everything that comes from the user is escaped.
 
 mod chart;
 mod evidence;
 mod lattice;
 mod screen;
 mod sections;
-mod steps;
 mod style;
 
 use std::fmt::Write;
@@ -19,6 +17,7 @@ use invar_program::{Member, Saved, certify};
 use crate::diagram::{self, escape};
 use crate::error::Result;
 use crate::project::Run;
+use crate::screen::Measure;
 
 pub use screen::screen;
 
@@ -82,6 +81,14 @@ fn page(title: &str, content: &str) -> String {
         diagram::page_style(),
         style::STYLE,
     )
+}
+
+/// What costs are, in words.
+fn cost_unit(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Accuracy => "percentage points of accuracy",
+        Measure::RSquared { .. } => "percent of the error that is left with nothing imposed",
+    }
 }
 
 /// How many were kept, as a title.

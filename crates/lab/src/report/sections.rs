@@ -75,7 +75,7 @@ pub(super) fn asked(out: &mut String, run: &Run) {
         ("task", goal),
         ("candidate symmetries", candidates.join(", ")),
         ("network", run.network.clone()),
-        ("learner", format!("{}, {}", run.learner.name(), run.project.rule().in_words())),
+        ("learner", format!("{}, {}", run.learner.name(), run.rule.in_words(run.measure))),
         ("seed", run.project.train.seed.to_string()),
     ];
     let mut content = String::from("<dl>\n");
@@ -96,17 +96,20 @@ pub(super) fn evidence(run: &Run) -> Evidence<'_> {
     Evidence {
         symmetries: &run.symmetries,
         positions: run.positions(),
-        measure: measure(run),
-        detectable: run.detectable.map(|points| run.measure.in_words(points)),
+        measure: cost_unit(run),
         file: "run.json",
         partition: run.partition(),
-        by_tolerance: &run.by_tolerance,
-        rule: run.project.rule(),
+        rule: run.rule,
         kept_cost: run.kept_cost.map(|cost| (cost, reference)),
         exact_cost: run.exact_cost,
         group: (order.as_deref(), *normal, witness.as_deref()),
         doubts: run.doubts.iter().map(String::as_str).collect(),
     }
+}
+
+/// What costs are.
+fn cost_unit(run: &Run) -> &'static str {
+    super::cost_unit(run.measure)
 }
 
 /// Scores with intervals, chance and consistency.

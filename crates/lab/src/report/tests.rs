@@ -9,7 +9,7 @@ use super::*;
 use crate::problem::Data;
 use crate::project::{Architecture, Curve, FitLine, KeptGroupFacts, Learner, PartScore, Picture, Project, Shown, Version};
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure, Threshold};
+use crate::screen::{Cost, Measure, Rule};
 use crate::symmetry::Symmetry;
 
 const HOSTILE: &str = "<script>alert('x')</script>";
@@ -17,7 +17,7 @@ const HOSTILE: &str = "<script>alert('x')</script>";
 fn run() -> Run {
     let text = "[data]\ntrain = \"a & b.npz\"\n[task]\nkind = \"classification\"\n[symmetries]\n\
         candidates = [\"turn=rot90(1,2)\", \"flip(1)\"]\n";
-    let cost = Cost { points: 31.5, interval: [20.0, 43.0], p: 1e-6, discordant: Some([30, 0]) };
+    let cost = Cost::of_answers(30, 0, 100);
     let symmetry = |name: &str, kept: bool| Symmetry {
         name: name.into(),
         columns: Vec::new(),
@@ -25,7 +25,6 @@ fn run() -> Run {
         kept,
         verdict: if kept { "kept" } else { "contradicted" }.into(),
         cost: (!kept).then_some(cost),
-        adjusted: None,
         violation: Some(0.25),
         note: HOSTILE.into(),
     };
@@ -57,15 +56,13 @@ fn run() -> Run {
         architecture: Architecture::Lift,
         network: "p4m lift".into(),
         learner: Learner::Cgreg,
-        tolerance: 5.0,
+        rule: Rule::PAPER,
         measure: Measure::Accuracy,
         scaling: None,
         targets: None,
         symmetries: vec![symmetry("turn", false), symmetry("flip(1)", true)],
-        exact_cost: Some(Cost { points: 0.0, interval: [-1.0, 1.0], p: 1.0, discordant: None }),
+        exact_cost: Some(Cost::of_answers(0, 0, 100)),
         kept_cost: Some(cost),
-        detectable: None,
-        by_tolerance: Vec::new(),
         group: KeptGroupFacts {
             order: Some("2".into()),
             normal: Some(false),
@@ -150,19 +147,15 @@ fn pairs_of_positions_are_drawn_as_a_square() {
         columns: [i, j].map(|k| ["a<b", "b", "c", "d"][k].to_string()).to_vec(),
         pair: Some([i, j]),
         kept: i > 0,
-        adjusted: Some(0.5),
-        cost: Some(Cost { points: 41.0, interval: [40.0, 42.0], p: 0.1, discordant: None }),
+        cost: Some(Cost::of_answers(41, 0, 100)),
         ..run.symmetries[0].clone()
     };
     run.symmetries = (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))).map(|(i, j)| symmetry(i, j)).collect();
     run.group.blocks = Some(vec![vec!["a<b".into()], vec!["b".into(), "c".into(), "d".into()]]);
-    run.by_tolerance =
-        vec![Threshold { from: 0.0, kept: None }, Threshold { from: 1.5, kept: Some([3, 4, 5].into_iter().collect()) }];
     let page = html(&run, &[]).unwrap();
     assert!(page.contains("<th scope=\"col\">a&lt;b</th><th scope=\"col\">b</th>"), "columns by their names");
     assert_eq!((page.matches(">41</td>").count(), page.matches(">kept</td>").count()), (6, 3));
-    assert!(page.contains("What can be exchanged: a&lt;b | b,c,d.") && page.contains("from 1.5: 3 kept."));
-    assert!(page.contains(">p, corrected</th>") && page.contains(">0.500</td>") && !page.contains(">0.100</td>"));
+    assert!(page.contains("What can be exchanged: a&lt;b | b,c,d."));
     // One pair is missing: there is no square to draw.
     run.symmetries.pop();
     assert!(!html(&run, &[]).unwrap().contains(">41</td>"));

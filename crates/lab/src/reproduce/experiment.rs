@@ -79,7 +79,7 @@ pub(super) fn in_paper(data: &Data) -> bool {
     match data {
         Data::Sequences(sequences) => sequences.task.in_paper(),
         Data::Images(_) => true,
-        Data::Graphs(_) | Data::Files(_) => false,
+        Data::Graphs(_) | Data::Arrays(_) | Data::Files(_) => false,
     }
 }
 

@@ -10,10 +10,10 @@ mod printed;
 mod screen;
 mod sequences;
 mod together;
-mod verdicts;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;
+pub use errors::rule_errors;
 pub use experiment::{Cell, Experiment, Only, Part, first_fits, missing, remaining_fits, run};
 pub use images::ImageTables;
 pub use lift::LiftTables;

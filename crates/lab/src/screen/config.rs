@@ -1,63 +1,84 @@
 //! What decides a screen.
 
+use invar_algebra::GroupSet;
+use invar_nn::Inputs;
 use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
 use crate::error::{Error, Result};
 use crate::networks::Backbone;
-use crate::problem::Data;
+use crate::problem::{Data, Problem};
 
-/// How a screen trains and tests.
+/// Fewer labelled examples than this are decided on in folds.
+const FEW: usize = 2000;
+/// Folds for few examples.
+const FOLDS: usize = 5;
+/// Fits that conflicts may take by default.
+const BUDGET: usize = 60;
+
+/// How a screen trains.
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `epochs` | 300 | of a full fit | >= 1 |
-/// | `refit_epochs` | 40 | of a refit | >= 1 |
+/// | `epochs` | by the number of examples | of every fit | >= 1 |
 /// | `learning_rate` | 4e-3 | highest of the one-cycle schedule | > 0 |
-/// | `batch` | 128 | examples per step | >= 1 |
-/// | `starts` | 3 | fresh starts of what was chosen; from three on they answer together where answers are numbers | >= 1 |
-/// | `alpha` | 0.05 | level of every test | above 0, at most 0.5 |
-/// | `grown` | yes | whether a hidden head begins as the fitted affine one; in feedforward networks with fewer than 64 outputs | |
+/// | `batch` | 128, of images 64 | examples per step | >= 1 |
+/// | `restarts` | 2, of images 1 | initialisations of the final model | >= 1 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Epochs of a full fit.
+    /// Epochs of every fit.
     pub epochs: usize,
-    /// Epochs of a refit.
-    pub refit_epochs: usize,
     /// Highest learning rate.
     pub learning_rate: f64,
     /// Examples per step.
     pub batch: usize,
-    /// Fresh starts of what was chosen.
-    pub starts: usize,
-    /// Level of every test.
-    pub alpha: f64,
-    /// Whether a hidden head begins as the affine one that was fitted, and bends from there; absent in older records, where it begins
-    /// with fresh weights.
-    #[serde(default)]
-    pub grown: bool,
+    /// Initialisations of the final model, of which the one with the smallest validation loss is taken.
+    pub restarts: usize,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self { epochs: 300, refit_epochs: 40, learning_rate: 4e-3, batch: 128, starts: 3, alpha: 0.05, grown: true }
-    }
-}
+/// Steps that a fit of arrays should have, as far as `ARRAY_EPOCHS` allow.
+const ARRAY_STEPS: usize = 2500;
+const ARRAY_EPOCHS: std::ops::RangeInclusive<usize> = 40..=250;
+
+/// The same for images: 8 epochs of 9,600 images.
+const IMAGE_STEPS: usize = 1200;
+const IMAGE_EPOCHS: std::ops::RangeInclusive<usize> = 5..=40;
 
 impl Settings {
-    /// For the lifted network on images: few epochs of many steps. A refit needs half of them, since imposing a symmetry on the
-    /// eight directions changes more than on the positions of a sequence. Its heads do not grow: behind the ReLU of its CG layer even the
-    /// affine one is no straight function.
-    pub fn images() -> Self {
-        Self { epochs: 8, refit_epochs: 4, batch: 64, starts: 2, grown: false, ..Self::default() }
+    /// Those that fit the data.
+    pub fn of(problem: &Problem) -> Self {
+        let (learning_rate, examples) = (4e-3, problem.train.len());
+        match problem.train.inputs() {
+            Inputs::Images { .. } => {
+                let batch = 64;
+                let epochs = IMAGE_STEPS.div_ceil(examples.div_ceil(batch)).clamp(*IMAGE_EPOCHS.start(), *IMAGE_EPOCHS.end());
+                Self { epochs, learning_rate, batch, restarts: 1 }
+            }
+            Inputs::Tokens { .. } => Self { epochs: 150, learning_rate, batch: 128, restarts: 2 },
+            Inputs::Array { .. } => {
+                let batch = 128;
+                let epochs = ARRAY_STEPS.div_ceil(examples.div_ceil(batch)).clamp(*ARRAY_EPOCHS.start(), *ARRAY_EPOCHS.end());
+                Self { epochs, learning_rate, batch, restarts: 2 }
+            }
+        }
     }
 
-    /// With so many epochs, if another number is asked for; refits are as much shorter as before.
-    #[must_use]
-    pub fn with_epochs(self, epochs: Option<usize>) -> Self {
-        let epochs = epochs.unwrap_or(self.epochs);
-        Self { epochs, refit_epochs: (epochs * self.refit_epochs / self.epochs).max(1).min(epochs), ..self }
+    fn check(&self) -> Result<()> {
+        for (name, value) in [
+            ("number of epochs", self.epochs),
+            ("number of restarts", self.restarts),
+            ("number of examples per step", self.batch),
+        ] {
+            if value == 0 {
+                return Err(Error::Setting { name, expected: "at least 1".into(), got: "0".into() });
+            }
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            let got = self.learning_rate.to_string();
+            return Err(Error::Setting { name: "learning rate", expected: "a number above 0".into(), got });
+        }
+        Ok(())
     }
 }
 
@@ -67,37 +88,69 @@ impl Settings {
 pub struct ScreenConfig {
     /// The task and its sizes.
     pub data: Data,
-    /// How to train and test.
+    /// How to train.
     pub settings: Settings,
-    /// What may be kept; each rule gets its own answer from the same fits.
-    pub rules: Vec<Rule>,
-    /// Which network; none for the one whose whole answer is invariant to what is imposed, for images the lifted one without a norm
-    /// before its head, as it was when records had no word for it.
+    /// What may be kept.
+    pub rule: Rule,
+    /// Which network; none for the one that learns most, by validation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backbone: Option<Backbone>,
+    pub network: Option<Backbone>,
+    /// Folds that decide in turn; 1 for a single split.
+    pub folds: usize,
+    /// Fits that conflicts may take.
+    pub budget: usize,
+    /// Whether every candidate is fitted alone, for the picture of costs.
+    #[serde(default)]
+    pub all_alone: bool,
+    /// Whether the final model is compared with a plain network that is augmented by every candidate that does not hurt.
+    #[serde(default)]
+    pub augment: bool,
+    /// Fresh examples of the training environment on which the true cost of every set is measured; 0 for none. They decide nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fresh: usize,
+    /// Candidates that are imposed whatever they cost.
+    #[serde(default = "GroupSet::empty", skip_serializing_if = "GroupSet::is_empty")]
+    pub required: GroupSet,
     /// Seed of everything random.
     pub seed: u64,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl ScreenConfig {
-    /// The default screen of a task.
-    pub fn new(data: Data) -> Self {
-        let backbone = Backbone::equivariant(&data);
-        Self { data, settings: Settings::default(), rules: vec![Rule::default()], backbone, seed: 0 }
+    /// The default screen of a problem.
+    pub fn new(data: Data, problem: &Problem) -> Self {
+        let few = problem.train.len() + problem.validation.len() < FEW;
+        let rule = match (data, problem.measure) {
+            (Data::Files(_) | Data::Arrays(_), super::Measure::Accuracy) => Rule::ACCURACY,
+            (_, super::Measure::RSquared { .. }) => Rule::NUMBERS,
+            _ => Rule::PAPER,
+        };
+        Self {
+            data,
+            settings: Settings::of(problem),
+            rule,
+            network: None,
+            folds: if few { FOLDS } else { 1 },
+            budget: BUDGET,
+            all_alone: false,
+            augment: false,
+            fresh: 0,
+            required: GroupSet::empty(),
+            seed: 0,
+        }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        let Settings { epochs, refit_epochs, starts, alpha, .. } = self.settings;
-        for (name, value) in
-            [("number of epochs", epochs), ("number of refit epochs", refit_epochs), ("number of starts", starts)]
-        {
-            if value == 0 {
-                return Err(Error::Setting { name, expected: "at least 1".into(), got: "0".into() });
-            }
+    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+        self.settings.check()?;
+        let most = (problem.train.len() + problem.validation.len()) / 4;
+        if self.folds == 0 || self.folds > most.max(1) {
+            let expected = format!("from 1 to {}, so that each has four examples", most.max(1));
+            return Err(Error::Setting { name: "number of folds", expected, got: self.folds.to_string() });
         }
-        if !(alpha > 0.0 && alpha <= 0.5) {
-            return Err(Error::Setting { name: "alpha", expected: "above 0 and at most 0.5".into(), got: alpha.to_string() });
-        }
-        self.rules.iter().try_for_each(Rule::check)
+        self.rule.check()
     }
 }

@@ -1,433 +1,349 @@
-//! The five steps of the learner, on anything that can be fitted under constraints.
+//! Decision: of the sets that were selected the largest that the rule keeps, by examples that selected nothing.
 //!
-//! 1. Fit with nothing imposed, from two starts: the better one is the reference. The richest type of model decides, unless a
-//!    simpler one shows that it has not learned the task.
-//! 2. Impose each candidate alone, from the free weights; what is refused is tried again from the other start.
-//! 3. Impose jointly whatever is not contradicted ([`choose`]).
-//! 4. If that is refused, climb from the cheapest.
-//! 5. Refit what was chosen from several fresh starts, take the one with the smallest validation loss of those that are as good
-//!    as the rule asks, and try each rejected candidate on top of it. Where none is, the fit that spoke for the choice stands in.
-//!    Starts that are as good as the rule asks answer together. A simpler model is preferred unless it is significantly
-//!    worse.
-//!
-//! A richer type may begin as the best fit of the simpler one ([`Begin::Grown`](super::Begin)) instead of with fresh weights; one
-//! of its starts does not.
-//!
-//! Every cost is paired, example by example, with the *control*: the better free fit after the same refit without a constraint, so
-//! that additional training is not mistaken for a free symmetry. A refit from the weights of that fit differs from it in the
-//! constraint alone; one from the other free fit, or from fresh weights, in its beginning too.
-
-mod fits;
-
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+//! The selected sets are a chain S1 in S2 in ... in Sk. Their joint costs are tested upwards, in this order, until one is not kept: a
+//! fixed sequence, which needs no further correction. Nothing is added afterwards.
 
 use invar_algebra::GroupSet;
+use serde::{Deserialize, Serialize};
 
-use super::choose::{Choice, Known, Single, Stake, Threshold, by_tolerance, choose};
-use super::decision::{Course, Decision, Outlook, Refits, Run, Stage};
-use super::evidence::{Cost, Scores, holm};
-use super::fitter::{Ending, Fitted, Fitter};
-use super::rule::{Finding, Rule};
-use super::trial::{Evidence, Start, Trial, Verdict};
-use crate::error::{Error, Result};
+use super::cost::{Cost, Scores, holm};
+use super::fitter::Fitter;
+use super::rule::{Rule, Verdict};
+use super::search::{Found, Search, steps_beyond};
+use super::trials::{Run, Trials};
+use crate::error::Result;
+use crate::queue;
 
-/// Free fits: the better one is the reference, the other confirms rejections.
-const FREE_STARTS: usize = 2;
-/// The start that begins with fresh weights even where models grow from simpler ones; the second free fit is one.
-const UNGROWN: usize = 1;
-/// Starts of joint fits.
-const JOINT_STARTS: [Start; 3] = [Start::Free(0), Start::Free(1), Start::Fresh(0)];
-/// Points beyond the tolerance at which a simpler model is given up after one start.
-const HOPELESS: f64 = 10.0;
+/// Most sets beyond what is kept whose costs are measured on every fold.
+const BEYOND: usize = 24;
 
-/// Which course: by which fitter, under which constraint, from which fresh draw.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    fitter: usize,
-    set: GroupSet,
-    start: usize,
+/// What to ask, and how thoroughly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The rule.
+    pub rule: Rule,
+    /// Fits that conflicts may take, besides single candidates.
+    pub budget: usize,
+    /// Candidates that are imposed whatever they cost.
+    pub required: GroupSet,
+    /// Whether every candidate is fitted alone, for the picture of costs.
+    pub all_alone: bool,
 }
 
-/// A screen under way: the fits made so far, each made once.
-pub struct Screen<'a, F: Fitter> {
-    /// Types of models, simplest first.
-    fitters: &'a [F],
-    /// The one that decides about symmetries.
-    judge: usize,
-    rules: &'a [Rule],
+/// A set of symmetries imposed together, and what that costs on the examples that decide.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tested {
+    /// The set, closed.
+    pub set: GroupSet,
+    /// Its joint cost.
+    pub cost: Cost,
+    /// What that says.
+    pub verdict: Verdict,
+    /// The cost on fresh examples that decided nothing, as a mean over folds; absent where none are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub true_cost: Option<f64>,
+}
+
+/// How a candidate was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// It was imposed, alone or with others.
+    Fitted,
+    /// It is part of a set that was imposed, and costs no more than that.
+    Implied,
+    /// It was not: too many sets, or no model.
+    NotAsked,
+}
+
+/// What is decided about a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What the data say.
+    pub verdict: Verdict,
+    /// Whether it is kept.
+    pub kept: bool,
+    /// How it was asked about.
+    pub asked: Asked,
+    /// The set whose cost that is, with the candidate in it; none if it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested: Option<Tested>,
+    /// Its cost alone, where it was fitted so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Cost>,
+    /// About how many examples would tell, where these do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<usize>,
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What is kept: a closed set.
+    pub kept: GroupSet,
+    /// The chain, as far as it was tested.
+    pub chain: Vec<Tested>,
+    /// Per candidate.
+    pub findings: Vec<Finding>,
+    /// Sets as large as what was selected that fit as well and exclude it.
+    pub rivals: Vec<Tested>,
+    /// Whether the search ended before every larger set was refused.
+    pub exhausted: bool,
+    /// Fits made.
+    pub fits: usize,
+    /// The model with nothing imposed, on the examples that decide.
+    pub reference: Scores,
+}
+
+/// Selects on every fold, then decides on all of them together. `guess` is the share that a model without any input reaches.
+pub fn decide<F: Fitter>(fitter: &F, question: &Question, guess: f64, run: Run<'_>) -> Result<Decision> {
+    question.rule.check()?;
+    let folds: Vec<usize> = (0..fitter.folds()).collect();
+    // Several folds keep all cores busy; one lets its fits run side by side.
+    let inner = if folds.len() > 1 { Run { threads: 1, ..run } } else { run };
+    let mut slots: Vec<Option<(Trials<'_, F>, Found)>> = folds.iter().map(|_| None).collect();
+    let select = |&fold: &usize| -> Result<(Trials<'_, F>, Found)> {
+        let mut trials = Trials::new(fitter, fold, question.rule.tolerance, inner)?;
+        let found = Search { trials: &mut trials, budget: question.budget, required: question.required.clone() }.largest()?;
+        if question.all_alone {
+            let alone = (0..fitter.candidates()).map(|one| fitter.closure(&question.required.with(one)));
+            trials.make("every symmetry alone", &alone.collect::<Result<Vec<_>>>()?)?;
+        }
+        Ok((trials, found))
+    };
+    queue::run(&folds, run.threads, run.stop, select, |k, result| {
+        slots[k] = Some(result?);
+        Ok::<(), crate::Error>(())
+    })?;
+    let selected = slots.into_iter().collect::<Option<Vec<_>>>().ok_or(crate::Error::Stopped)?;
+    Deciding { fitter, question, most: 0.0, selected, run }.decide(guess)
+}
+
+struct Deciding<'a, 'q, F> {
+    fitter: &'a F,
+    question: &'q Question,
+    /// What the reference has over guessing: nothing costs more.
+    most: f64,
+    selected: Vec<(Trials<'a, F>, Found)>,
     run: Run<'a>,
-    /// Courses of the judge with nothing imposed, the reference first.
-    free: Vec<Arc<Course<F::Model>>>,
-    evidence: Vec<Evidence>,
-    trials: Vec<Trial>,
-    courses: HashMap<Key, Arc<Course<F::Model>>>,
-    /// Refits from free weights that some rule accepts.
-    accepted: HashMap<GroupSet, Vec<Arc<Course<F::Model>>>>,
-    /// Constraints that the rule at hand has asked about, which are the ones that it may refit from free weights.
-    asked: HashSet<GroupSet>,
-    closures: HashMap<GroupSet, GroupSet>,
-    /// What came of trying the rejected candidates on top of a constraint, from one of its starts.
-    retests: HashMap<(GroupSet, Start), Vec<Tried<F::Model>>>,
 }
 
-/// A trial, and the model that it made.
-type Tried<M> = (Trial, Arc<Course<M>>);
-
-impl<'a, F: Fitter> Screen<'a, F> {
-    /// Steps 1 and 2. Every fitter must have the same candidates.
-    pub fn new(fitters: &'a [F], rules: &'a [Rule], run: Run<'a>) -> Result<Self> {
-        rules.iter().try_for_each(Rule::check)?;
-        let setting =
-            |name, expected: &str, got: usize| Err(Error::Setting { name, expected: expected.into(), got: got.to_string() });
-        let Some(fitter) = fitters.last() else { return setting("number of model types", "at least 1", 0) };
-        if fitter.candidates() == 0 {
-            return setting("number of candidate symmetries", "at least 1: there is nothing to screen", 0);
-        }
-        if run.starts == 0 {
-            return setting("number of starts", "at least 1", 0);
-        }
-        let mut screen = Self {
-            fitters,
-            judge: fitters.len() - 1,
-            rules,
-            run,
-            free: Vec::new(),
-            evidence: Vec::new(),
-            trials: Vec::new(),
-            courses: HashMap::new(),
-            accepted: HashMap::new(),
-            asked: HashSet::new(),
-            closures: HashMap::new(),
-            retests: HashMap::new(),
+impl<F: Fitter> Deciding<'_, '_, F> {
+    fn decide(mut self, guess: f64) -> Result<Decision> {
+        let reference =
+            self.pooled(|trials| Some(trials.reference.clone())).unwrap_or_else(|| unreachable!("every fold has one"));
+        self.most = match reference.each {
+            super::cost::PerExample::Right(_) => 100.0 * (reference.share() - guess).max(0.0),
+            super::cost::PerExample::Error(_) => f64::MAX,
         };
-        screen.fit_free()?;
-        screen.fit_each()?;
-        Ok(screen)
+        let set = self.consensus()?;
+        let chain = self.chain(&set)?;
+        self.fit_everywhere("the decision", &chain)?;
+        let (mut kept, mut tested) = (self.fitter.closure(&self.question.required)?, Vec::new());
+        for set in &chain {
+            let Some(step) = self.tested(set, true) else { break };
+            let keeps = self.question.rule.keeps(step.verdict);
+            tested.push(step);
+            if !keeps {
+                break;
+            }
+            kept.clone_from(set);
+        }
+        let rivals = self.rivals(&kept)?;
+        let findings = self.findings(&kept, &tested)?;
+        Ok(Decision {
+            kept,
+            chain: tested,
+            findings,
+            rivals,
+            exhausted: self.selected.iter().any(|(_, found)| found.exhausted),
+            fits: self.selected.iter().map(|(trials, _)| trials.fits).sum(),
+            reference,
+        })
     }
 
-    /// What is known about each candidate alone.
-    pub fn evidence(&self) -> &[Evidence] {
-        &self.evidence
+    /// What most folds selected.
+    fn consensus(&self) -> Result<GroupSet> {
+        let votes = |one: usize| self.selected.iter().filter(|(_, found)| found.set.contains(one)).count();
+        let chosen: GroupSet = (0..self.fitter.candidates()).filter(|&one| 2 * votes(one) > self.selected.len()).collect();
+        let closed = self.fitter.closure(&chosen)?;
+        // A majority for each can be one for no set: then the largest set that one fold found inside of them.
+        if closed == chosen {
+            return Ok(closed);
+        }
+        let inside = self.selected.iter().map(|(_, found)| &found.set).filter(|set| set.is_subset(&chosen));
+        Ok(inside.max_by_key(|set| set.len()).cloned().unwrap_or(self.fitter.closure(&self.question.required)?))
     }
 
-    /// Every constraint that was tried.
-    pub fn trials(&self) -> &[Trial] {
-        &self.trials
-    }
-
-    /// The fits with nothing imposed, the reference first.
-    pub fn free(&self) -> &[Arc<Course<F::Model>>] {
-        &self.free
-    }
-
-    /// Which fitter decided about symmetries.
-    pub fn judge(&self) -> usize {
-        self.judge
-    }
-
-    fn reference(&self) -> &Scores {
-        &self.free[0].last.scores
-    }
-
-    fn closure(&mut self, set: &GroupSet) -> Result<GroupSet> {
-        close(&self.fitters[self.judge], &mut self.closures, set)
-    }
-
-    fn announce(&self, stage: Stage, full: usize, brief: usize) {
-        let candidates = self.fitters[0].candidates();
-        let last = self.rules.len() * self.all_starts();
-        let (later_full, later_brief) = match stage {
-            Stage::Free => (last, candidates + candidates / 2 + 2 + last),
-            Stage::Each => (last, candidates / 2 + 2 + last),
-            Stage::Confirm => (last, 2 + last),
-            Stage::Joint => (last, last),
-            Stage::Refit | Stage::Retest => (0, 0),
-        };
-        (self.run.listen)(stage, Outlook { full: full + later_full, brief: brief + later_brief });
-    }
-
-    /// Fresh starts of a constraint by all fitters.
-    fn all_starts(&self) -> usize {
-        (0..self.fitters.len()).map(|fitter| self.starts_of(fitter)).sum()
-    }
-
-    /// Step 1.
-    fn fit_free(&mut self) -> Result<()> {
-        let simpler =
-            (0..self.fitters.len() - 1).map(|fitter| if self.is_grown_from(fitter) { self.starts_of(fitter) } else { 1 });
-        let count = FREE_STARTS + simpler.sum::<usize>();
-        self.announce(Stage::Free, count, count);
-        let nothing = self.closure(&GroupSet::empty())?;
-        let mut free = self.free_fits(&nothing)?;
-        let tolerance = self.tolerance();
-        for simpler in 0..self.fitters.len() - 1 {
-            let course = self.courses_of(simpler, &nothing, &[0])?.remove(0);
-            let sound = course.last.ending != Ending::Diverged;
-            // What is far behind a simpler model has not learned the task, and cannot say what a symmetry costs.
-            if sound && cost(&course.last.scores, &free[0].last).points > tolerance {
-                self.judge = simpler;
-                free = self.free_fits(&nothing)?;
+    /// Nested sets up to the one that was selected, which begin with what costs least alone.
+    fn chain(&self, set: &GroupSet) -> Result<Vec<GroupSet>> {
+        let bottom = self.fitter.closure(&self.question.required)?;
+        let mut order: Vec<(f64, usize)> = Vec::new();
+        for one in set.iter().filter(|&one| !bottom.contains(one)) {
+            let alone = self.fitter.closure(&bottom.with(one))?;
+            let costs: Vec<f64> =
+                self.selected.iter().filter_map(|(trials, _)| trials.find(&alone)).map(|trial| trial.cost.points).collect();
+            let mean = if costs.is_empty() { f64::INFINITY } else { costs.iter().sum::<f64>() / costs.len() as f64 };
+            order.push((mean, one));
+        }
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (mut steps, mut so_far) = (Vec::new(), bottom);
+        for (cost, one) in order {
+            // What was never fitted alone comes along with the rest.
+            if so_far.contains(one) || cost.is_infinite() {
+                continue;
+            }
+            so_far = self.fitter.closure(&so_far.with(one))?;
+            if so_far != *set {
+                steps.push(so_far.clone());
             }
         }
-        if free[0].last.ending == Ending::Diverged {
-            let (expected, got) = ("one with which a free fit converges".into(), "too large: every free fit diverged".into());
-            return Err(Error::Setting { name: "learning rate", expected, got });
-        }
-        self.free = free;
-        Ok(())
-    }
-
-    /// Fits of the judge with nothing imposed, the better one first; the first of equals stays the reference.
-    fn free_fits(&mut self, nothing: &GroupSet) -> Result<Vec<Arc<Course<F::Model>>>> {
-        let mut free = self.courses_of(self.judge, nothing, &(0..FREE_STARTS).collect::<Vec<_>>())?;
-        free.sort_by(|a, b| a.last.scores.loss.total_cmp(&b.last.scores.loss));
-        Ok(free)
-    }
-
-    /// The most that some rule lets symmetries cost.
-    fn tolerance(&self) -> f64 {
-        self.rules.iter().map(|rule| rule.tolerance).fold(0.0, f64::max)
-    }
-
-    /// What every rule lets them cost.
-    fn slack(&self) -> f64 {
-        self.rules.iter().map(|rule| rule.tolerance).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Step 2.
-    fn fit_each(&mut self) -> Result<()> {
-        let count = self.fitters[0].candidates();
-        let sets = (0..count).map(|g| self.closure(&GroupSet::empty().with(g))).collect::<Result<Vec<_>>>()?;
-        self.announce(Stage::Each, 0, count);
-        self.try_from_free(&sets, 0)?;
-        let refused = |trial: &Trial| self.rules.iter().any(|rule| !rule.accepts(&trial.cost, self.run.alpha));
-        let again: Vec<GroupSet> = sets.iter().filter(|set| self.trials_of(set).any(refused)).cloned().collect();
-        self.announce(Stage::Confirm, 0, again.len());
-        self.try_from_free(&again, 1)?;
-        self.evidence = self.gather(&sets);
-        Ok(())
-    }
-
-    fn gather(&self, sets: &[GroupSet]) -> Vec<Evidence> {
-        let all: Vec<Vec<Trial>> = sets.iter().map(|set| self.trials_of(set).cloned().collect()).collect();
-        let costs: Vec<Cost> = all.iter().map(|trials| Evidence::best(trials).cost).collect();
-        let adjusted = holm(&costs.iter().map(|cost| cost.p).collect::<Vec<_>>());
-        let rows = all.into_iter().zip(costs).zip(adjusted).enumerate();
-        rows.map(|(group, ((trials, cost), adjusted))| Evidence { group, trials, cost, adjusted }).collect()
-    }
-
-    /// Of fresh starts those count that are as good as the rule asks. All can end worse than the fit that spoke for a constraint:
-    /// then such fits, from free weights or on top of a smaller constraint, count.
-    fn pick(&self, rule: Rule, kept: &GroupSet, refits: Refits<F::Model>, on_top: &[Arc<Course<F::Model>>]) -> Refits<F::Model> {
-        let accepts = |course: &Arc<Course<F::Model>>| rule.accepts(&self.cost(&course.last), self.run.alpha);
-        let Refits { mut courses, best, together, cost } = refits;
-        let fresh = courses.len();
-        if let Some(best) = best_of(&courses, (0..fresh).filter(|&k| accepts(&courses[k]))) {
-            return Refits { courses, best, together, cost };
-        }
-        // Of free weights the first that do, as when this rule is the only one.
-        let free = self.accepted.get(kept).into_iter().flatten().filter(|course| accepts(course));
-        let free = free.filter(|_| self.asked.contains(kept)).min_by_key(|course| course.start == Start::Free(1));
-        courses.extend(free.into_iter().chain(on_top.iter().filter(|course| accepts(course))).cloned());
-        let best = best_of(&courses, fresh..courses.len()).unwrap_or(best);
-        Refits { courses, best, together, cost }
-    }
-
-    /// Steps 3 to 5 under one rule.
-    pub fn decide(&mut self, rule: Rule) -> Result<Decision<F::Model>> {
-        self.announce(Stage::Joint, 0, 2);
-        self.asked = self.evidence.iter().map(|evidence| evidence.trials[0].imposed.clone()).collect();
-        let choice = self.choose(rule)?;
-        let mut kept = choice.kept.clone();
-        let (mut retests, mut on_top) = (Vec::new(), Vec::new());
-        // What was accepted together speaks for a candidate that alone was not.
-        let mut taken: Vec<Trial> = Vec::new();
-        if self.asked.contains(&kept) {
-            taken.extend(
-                self.trials_from(&kept, &JOINT_STARTS).filter(|trial| rule.accepts(&trial.cost, self.run.alpha)).cloned(),
-            );
-        }
-        let refits = loop {
-            self.announce(Stage::Refit, self.all_starts(), self.all_starts());
-            let refits = self.refits(self.judge, &kept, |_| false)?;
-            let refits = self.pick(rule, &kept, refits, &on_top);
-            let found = self.retest(&kept, &refits)?;
-            retests.extend(found.iter().map(|(trial, _)| trial.clone()));
-            let fits = found.into_iter().filter(|(trial, _)| rule.accepts(&trial.cost, self.run.alpha));
-            let Some((more, course)) = fits.min_by(|(a, _), (b, _)| a.cost.points.total_cmp(&b.cost.points)) else {
-                break refits;
-            };
-            // What fits on top of everything else fits alone: the rejection was an accident of the starts.
-            kept.clone_from(&more.imposed);
-            taken.push(more);
-            on_top = vec![course];
+        // Two stations on the way are enough to fall back to.
+        let mut chain: Vec<GroupSet> = match steps.len() {
+            0 => Vec::new(),
+            1 => steps,
+            count => vec![steps[count / 2 - usize::from(count == 2)].clone(), steps[count - 1].clone()],
         };
-        let (refits, preferred) = self.simplest(rule, &kept, refits)?;
-        let verdicts = self.evidence.iter().map(|evidence| self.verdict(evidence, rule, &kept, &choice, &taken)).collect();
-        let by_tolerance = self.thresholds((!rule.strict).then_some((rule.tolerance, &kept)))?;
-        let cost = cost_of(self.reference(), &refits[preferred]);
-        Ok(Decision { rule, kept, verdicts, retests, refits, preferred, cost, by_tolerance })
+        if !set.is_empty() {
+            chain.push(set.clone());
+        }
+        chain.dedup();
+        Ok(chain)
     }
 
-    /// Steps 3 and 4.
-    fn choose(&mut self, rule: Rule) -> Result<Choice> {
-        let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
-        let (fitter, alpha) = (&self.fitters[self.judge], self.run.alpha);
-        let mut closures = std::mem::take(&mut self.closures);
-        let mut closure = |set: &GroupSet| close(fitter, &mut closures, set);
-        let mut joint = |set: &GroupSet, stake: Stake| self.joint(set, stake, rule).map(Some);
-        let choice = choose(&singles, rule, alpha, &mut closure, &mut joint);
-        self.closures = closures;
-        Ok(choice?.expect("every joint cost is found by a fit"))
+    /// Makes sure that sets are fitted on every fold.
+    fn fit_everywhere(&mut self, what: &'static str, sets: &[GroupSet]) -> Result<()> {
+        let run = self.run;
+        let jobs: Vec<std::sync::Mutex<&mut Trials<'_, F>>> =
+            self.selected.iter_mut().map(|(trials, _)| std::sync::Mutex::new(trials)).collect();
+        queue::run(
+            &jobs,
+            run.threads,
+            run.stop,
+            |job| job.lock().unwrap_or_else(std::sync::PoisonError::into_inner).make(what, sets),
+            |_, result| result,
+        )?;
+        if run.stop.is_stopped() { Err(crate::Error::Stopped) } else { Ok(()) }
     }
 
-    /// The cost of a constraint: from either free fit, and if everything hangs on it by a full fit before it is refused. What
-    /// another rule has tried besides does not count: an answer is the same whatever else was asked.
-    fn joint(&mut self, set: &GroupSet, stake: Stake, rule: Rule) -> Result<Cost> {
-        let (alpha, mut starts) = (self.run.alpha, Vec::new());
-        self.asked.insert(set.clone());
-        for k in 0..FREE_STARTS {
-            self.try_from_free(std::slice::from_ref(set), k)?;
-            starts.push(Start::Free(k));
-            if let Some(trial) = self.trials_from(set, &starts).find(|trial| rule.accepts(&trial.cost, alpha)) {
-                return Ok(trial.cost);
+    fn pooled(&self, of: impl Fn(&Trials<'_, F>) -> Option<Scores>) -> Option<Scores> {
+        let mut all: Option<Scores> = None;
+        for (trials, _) in &self.selected {
+            let scores = of(trials)?;
+            all = Some(match all {
+                Some(all) => all.followed_by(&scores),
+                None => scores,
+            });
+        }
+        all
+    }
+
+    /// The joint cost of a set that every fold has fitted.
+    fn cost(&self, set: &GroupSet) -> Option<Cost> {
+        let fitted = self.pooled(|trials| trials.find(set).map(|trial| trial.decision.clone()))?;
+        let reference = self.pooled(|trials| Some(trials.reference.clone()))?;
+        Some(Cost::between(&reference, &fitted).at_most(self.most))
+    }
+
+    fn tested(&self, set: &GroupSet, contradicts: bool) -> Option<Tested> {
+        let cost = self.cost(set)?;
+        let verdict = self.question.rule.verdict(&cost, contradicts);
+        Some(Tested { set: set.clone(), cost, verdict, true_cost: self.true_cost(set) })
+    }
+
+    fn true_cost(&self, set: &GroupSet) -> Option<f64> {
+        let costs: Vec<f64> = self.selected.iter().filter_map(|(trials, _)| trials.find(set)?.true_cost).collect();
+        (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64)
+    }
+
+    /// What fits as well as what is kept, and excludes it.
+    fn rivals(&mut self, kept: &GroupSet) -> Result<Vec<Tested>> {
+        let mut sets: Vec<GroupSet> = Vec::new();
+        for (_, found) in &self.selected {
+            for set in found.rivals.iter().chain([&found.set]) {
+                if set.len() >= kept.len() && !set.is_subset(kept) && !kept.is_subset(set) && !sets.contains(set) {
+                    sets.push(set.clone());
+                }
             }
         }
-        if stake == Stake::All {
-            let fresh = Start::Fresh(0);
-            if self.trials_from(set, &[fresh]).next().is_none() {
-                let course = self.courses_of(self.judge, set, &[0])?.remove(0);
-                let trial = self.trial(set, fresh, &course.last);
-                self.trials.push(trial);
-            }
-            starts.push(fresh);
-        }
-        let trials: Vec<Trial> = self.trials_from(set, &starts).cloned().collect();
-        Ok(Evidence::best(&trials).cost)
+        sets.truncate(3);
+        self.fit_everywhere("sets as large", &sets)?;
+        Ok(sets
+            .iter()
+            .filter_map(|set| self.tested(set, true))
+            .filter(|tested| self.question.rule.keeps(tested.verdict))
+            .collect())
     }
 
-    /// Step 5: each rejected candidate on top of the chosen model, from the weights that its last refit began with.
-    fn retest(&mut self, kept: &GroupSet, refits: &Refits<F::Model>) -> Result<Vec<Tried<F::Model>>> {
-        if *kept == self.closure(&GroupSet::empty())? {
-            // On top of nothing that is what step 2 was.
-            return Ok(Vec::new());
-        }
-        let course = refits.courses[refits.best].clone();
-        let key = (kept.clone(), course.start);
-        if let Some(known) = self.retests.get(&key) {
-            return Ok(known.clone());
-        }
-        let rejected: Vec<usize> = (0..self.evidence.len()).filter(|&g| !kept.contains(g)).collect();
-        let sets = rejected.into_iter().map(|g| self.closure(&kept.with(g))).collect::<Result<Vec<_>>>()?;
-        self.announce(Stage::Retest, 0, sets.len());
-        let found = self.try_from(&course, Start::Chosen, &sets)?;
-        if course.start != Start::Chosen {
-            self.retests.insert(key, found.clone());
-        }
-        Ok(found)
+    /// Candidate by candidate. What is kept counts by the step of the chain that it came with; what is not, by what it costs on top.
+    fn findings(&mut self, kept: &GroupSet, chain: &[Tested]) -> Result<Vec<Finding>> {
+        let count = self.fitter.candidates();
+        let mut beyond = steps_beyond(self.fitter, kept)?;
+        // Sets that some fold has fitted first: they are the cheapest to complete.
+        beyond.sort_by_key(|set| self.selected.iter().filter(|(trials, _)| trials.find(set).is_none()).count());
+        beyond.truncate(BEYOND);
+        self.fit_everywhere("what was refused", &beyond)?;
+        let costs: Vec<Option<Cost>> = beyond.iter().map(|set| self.cost(set)).collect();
+        let asked: Vec<(usize, Cost)> = costs.iter().enumerate().filter_map(|(k, cost)| Some((k, (*cost)?))).collect();
+        let p = holm(&asked.iter().map(|(_, cost)| cost.p_at_most(self.question.rule.tolerance)).collect::<Vec<_>>());
+        let beyond: Vec<Tested> = asked
+            .iter()
+            .zip(p)
+            .map(|(&(k, cost), p)| {
+                let verdict = match self.question.rule.verdict(&cost, p < 1.0 - super::cost::LEVEL) {
+                    // Selection refused what these examples would let pass: nothing is added after the decision.
+                    verdict if self.question.rule.keeps(verdict) => Verdict::Undecided,
+                    verdict => verdict,
+                };
+                Tested { set: beyond[k].clone(), cost, verdict, true_cost: self.true_cost(&beyond[k]) }
+            })
+            .collect();
+        (0..count).map(|one| self.finding(one, kept, chain, &beyond)).collect()
     }
 
-    /// All types of models, the judge's as it is, and the simplest that is not significantly worse.
-    fn simplest(&mut self, rule: Rule, kept: &GroupSet, judged: Refits<F::Model>) -> Result<(Vec<Refits<F::Model>>, usize)> {
-        let (alpha, judge) = (self.run.alpha, self.judge);
-        let judged = self.join(judge, judged, rule, self.reference())?;
-        let reference = judged.scores().clone();
-        let mut all = Vec::new();
-        for other in (0..self.fitters.len()).filter(|&fitter| fitter != judge) {
-            let hopeless = |fit: &Fitted<F::Model>| cost(&reference, fit).points > rule.tolerance + HOPELESS;
-            let refits = self.refits(other, kept, hopeless)?;
-            let refits = self.join(other, refits, rule, &reference)?;
-            let cost = cost_of(&reference, &refits);
-            all.push(Refits { cost: Some(cost), ..refits });
-        }
-        all.insert(judge, judged);
-        let strictly = Rule { strict: true, ..rule };
-        // A simpler type must be as good as the one that decided, and together with the symmetries cost no more than the rule allows.
-        let good = |refits: &Refits<F::Model>| {
-            let allowed = || rule.accepts(&cost_of(self.reference(), refits), alpha);
-            refits.cost.is_none_or(|cost| strictly.accepts(&cost, alpha) && allowed())
+    fn finding(&self, one: usize, kept: &GroupSet, chain: &[Tested], beyond: &[Tested]) -> Result<Finding> {
+        // Where a candidate was fitted alone the smallest set with it that is known is that one.
+        let single = match self.selected[0]
+            .0
+            .known
+            .iter()
+            .map(|trial| &trial.set)
+            .filter(|set| set.contains(one))
+            .min_by_key(|set| set.len())
+        {
+            Some(smallest) => (self.fitter.closure(&self.question.required.with(one))? == *smallest).then(|| smallest.clone()),
+            None => None,
         };
-        let preferred = all.iter().position(good).unwrap_or(judge);
-        Ok((all, preferred))
-    }
-
-    /// What is decided about one candidate; `taken` are trials on top of a chosen model that brought rejected ones back.
-    fn verdict(&self, evidence: &Evidence, rule: Rule, kept: &GroupSet, choice: &Choice, taken: &[Trial]) -> Verdict {
-        let fits_alone = rule.accepts(&evidence.cost, self.run.alpha);
-        let Single { cost, adjusted, .. } = if fits_alone { evidence.single() } else { overturned(evidence, taken) };
-        if kept.contains(evidence.group) {
-            return match rule.finding(&cost, adjusted, self.run.alpha) {
-                Finding::Free => Verdict::KeptFreely,
-                Finding::Tolerable => Verdict::Tolerated,
-                Finding::Undecided | Finding::Contradicted => Verdict::Undecided,
-            };
-        }
-        match choice.dropped.iter().find(|dropped| dropped.group == evidence.group) {
-            Some(_) if !fits_alone => Verdict::Refused,
-            Some(dropped) => Verdict::Dropped(dropped.clone()),
-            None => Verdict::Contradicted,
-        }
-    }
-
-    /// How the choice depends on the tolerance, from the fits made so far.
-    fn thresholds(&mut self, decided: Option<(f64, &GroupSet)>) -> Result<Vec<Threshold>> {
-        let singles: Vec<Single> = self.evidence.iter().map(Evidence::single).collect();
-        let mut known: Vec<Known> = Vec::new();
-        for trial in &self.trials {
-            let one = Known { set: trial.imposed.clone(), cost: trial.cost, abandoned: trial.ending == Ending::Abandoned };
-            // The cheapest start counts.
-            match known.iter_mut().find(|known| known.set == one.set) {
-                // Of equals one that was not given up.
-                Some(same) if (one.cost.points, one.abandoned) < (same.cost.points, same.abandoned) => *same = one,
-                Some(_) => {}
-                None => known.push(one),
-            }
-        }
-        let fitter = &self.fitters[self.judge];
-        let closures = &mut self.closures;
-        by_tolerance(&singles, &known, decided, self.run.alpha, &mut |set| close(fitter, closures, set))
-    }
-}
-
-/// Of these courses the one with the smallest validation loss.
-fn best_of<M>(courses: &[Arc<Course<M>>], among: impl Iterator<Item = usize>) -> Option<usize> {
-    let loss = |k: &usize| courses[*k].last.scores.loss;
-    among.min_by(|a, b| loss(a).total_cmp(&loss(b)))
-}
-
-/// What a fit costs against another. One whose loss left the numbers answers nothing, however little the other does.
-fn cost<M>(reference: &Scores, fit: &Fitted<M>) -> Cost {
-    let cost = Cost::between(reference, &fit.scores);
-    if fit.ending == Ending::Diverged { cost.of_everything() } else { cost }
-}
-
-/// The same for what answers: several models together, or the best alone.
-fn cost_of<M>(reference: &Scores, refits: &Refits<M>) -> Cost {
-    match &refits.together {
-        Some(together) => Cost::between(reference, &together.scores),
-        None => cost(reference, refits.best()),
-    }
-}
-
-/// What a candidate costs, all told: a trial with others that was accepted speaks for every candidate in it.
-fn overturned(evidence: &Evidence, taken: &[Trial]) -> Single {
-    taken.iter().filter(|trial| trial.imposed.contains(evidence.group)).fold(evidence.single(), |single, trial| {
-        if trial.cost.points < single.cost.points {
-            Single { cost: trial.cost, adjusted: single.adjusted.max(trial.cost.p), ..single }
+        let alone = single.as_ref().and_then(|single| self.cost(single));
+        let tested = if kept.contains(one) {
+            // Of the steps with it the first that says most: what a larger set is shown to cost at most, a part of it does, too.
+            let with = || chain.iter().filter(|step| step.set.contains(one) && step.set.is_subset(kept));
+            with().find(|step| step.verdict == Verdict::ShownHarmless).or_else(|| with().next())
         } else {
-            single
-        }
-    })
-}
-
-fn close<F: Fitter>(fitter: &F, known: &mut HashMap<GroupSet, GroupSet>, set: &GroupSet) -> Result<GroupSet> {
-    if let Some(closed) = known.get(set) {
-        return Ok(closed.clone());
+            // The smallest step with it: of exchanges between two classes it is the same for all.
+            beyond.iter().filter(|tested| tested.set.contains(one)).min_by_key(|tested| tested.set.len())
+        };
+        let asked = match tested {
+            _ if alone.is_some() => Asked::Fitted,
+            Some(_) => Asked::Implied,
+            None => Asked::NotAsked,
+        };
+        let rule = self.question.rule;
+        let verdict = match tested {
+            Some(tested) => tested.verdict,
+            // Signs can leave no weights to answer with.
+            None if self.fitter.vanishes(&self.fitter.closure(&kept.with(one))?)? => Verdict::CannotTell,
+            None => alone.map_or(Verdict::CannotTell, |cost| match rule.verdict(&cost, false) {
+                verdict if rule.keeps(verdict) && !kept.contains(one) => Verdict::Undecided,
+                verdict => verdict,
+            }),
+        };
+        let open = matches!(verdict, Verdict::NotContradicted | Verdict::Undecided);
+        let enough = tested.filter(|_| open).and_then(|tested| tested.cost.examples_to_tell(rule.tolerance));
+        Ok(Finding { verdict, kept: kept.contains(one), asked, tested: tested.cloned(), alone, enough })
     }
-    let closed = fitter.closure(set)?;
-    known.insert(set.clone(), closed.clone());
-    Ok(closed)
 }
 
 #[cfg(test)]

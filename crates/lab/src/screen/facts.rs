@@ -1,6 +1,6 @@
 //! What a set of kept symmetries is as a group: its order, the positions it ties together, and whether it is normal.
 
-use invar_algebra::{Group, GroupSet, Lattice};
+use invar_algebra::{Group, GroupSet};
 use invar_tasks::Partition;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// In words, positions counted from 1.
+    /// In words, positions counted from 1: what can be exchanged with what, or the names of what is kept.
     pub label: String,
     /// Number of elements, in decimal digits; none when it is not known to be finite.
     pub order: Option<String>,
@@ -52,9 +52,17 @@ impl Normality {
 
 impl Facts {
     /// The facts about `kept`.
-    pub fn of(lattice: &Lattice, kept: &GroupSet) -> Self {
-        let (order, normality) = Normality::of(lattice.groups(), kept);
-        Self { label: lattice.label(kept), order, blocks: blocks(lattice.groups(), kept), normality }
+    pub fn of(groups: &[Group], kept: &GroupSet) -> Self {
+        let (order, normality) = Normality::of(groups, kept);
+        let blocks = blocks(groups, kept);
+        let label = match &blocks {
+            Some(blocks) => {
+                let one = |block: &Vec<usize>| block.iter().map(|place| (place + 1).to_string()).collect::<Vec<_>>().join(",");
+                blocks.iter().map(one).collect::<Vec<_>>().join(" | ")
+            }
+            None => kept.iter().map(|group| groups[group].name()).collect::<Vec<_>>().join(", "),
+        };
+        Self { label, order, blocks, normality }
     }
 }
 
@@ -74,10 +82,10 @@ pub(crate) fn blocks(groups: &[Group], kept: &GroupSet) -> Option<Vec<Vec<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use invar_algebra::{Options, candidates};
+    use invar_algebra::candidates;
 
-    fn lattice(shape: &str, list: &[&str]) -> Lattice {
-        Lattice::new(candidates(&shape.parse().unwrap(), list.iter().copied()).unwrap(), &Options::default()).unwrap()
+    fn lattice(shape: &str, list: &[&str]) -> Vec<Group> {
+        candidates(&shape.parse().unwrap(), list.iter().copied()).unwrap()
     }
 
     #[test]
@@ -85,7 +93,7 @@ mod tests {
         let lattice = lattice("4", &["swaps(0)"]);
         let kept: GroupSet = [3, 4, 5].into_iter().collect();
         let facts = Facts::of(&lattice, &kept);
-        assert_eq!((facts.label.as_str(), facts.order.as_deref()), ("all but position 1", Some("6")));
+        assert_eq!((facts.label.as_str(), facts.order.as_deref()), ("1 | 2,3,4", Some("6")));
         assert_eq!(facts.blocks, Some(vec![vec![0], vec![1, 2, 3]]));
         assert_eq!(facts.normality.depends, [0, 1, 2].into_iter().collect());
         assert_eq!(facts.normality.normal, Some(false));

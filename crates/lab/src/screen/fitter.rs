@@ -1,127 +1,61 @@
-//! What the decision asks of whatever is fitted: one function from a constraint to scores.
+//! What the learner asks of whatever is fitted.
 
 use invar_algebra::GroupSet;
-use serde::{Deserialize, Serialize};
 
-use super::evidence::Scores;
+use super::cost::Scores;
 use crate::error::Result;
 
-/// How long to fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// From fresh weights, or those of a simpler model, to the end.
-    Full,
-    /// A short refit of weights that are nearly there.
-    Brief,
-}
-
-/// Where a fit begins.
-#[derive(Debug)]
-pub enum Begin<'a, M> {
-    /// Fresh weights, the k-th draw.
-    Fresh(usize),
-    /// The weights of a model, projected onto the constraint.
-    From(&'a M),
-    /// The function of a simpler model with the same constraint; what is drawn besides is the k-th draw.
-    Grown(&'a M, usize),
-}
-
-// Not derived: a reference can be copied whatever it refers to.
-impl<M> Clone for Begin<'_, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M> Copy for Begin<'_, M> {}
-
-/// What tells early how a refit will end.
-#[derive(Debug)]
-pub struct Watch<'a, M> {
-    /// The same refit from the same weights without the constraint: what a fit should look like at each epoch.
-    pub control: &'a M,
-    /// What it is held against.
-    pub limits: Limits,
-}
-
-/// What a refit is held against, in points.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// The score to reach. A fit that has it may stop.
-    pub goal: f64,
-    /// Every rule accepts a fit that ends this far below the goal.
-    pub slack: f64,
-    /// A fit that will clearly end further below the goal than this may be given up.
-    pub tolerance: f64,
-}
-
-impl<M> Clone for Watch<'_, M> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M> Copy for Watch<'_, M> {}
-
-/// One fit to make.
-#[derive(Debug)]
-pub struct Request<'a, M> {
-    /// The groups to impose exactly.
+/// A fit under a constraint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Request<'a> {
+    /// The symmetries imposed exactly: a closed set.
     pub imposed: &'a GroupSet,
-    /// Where to begin.
-    pub begin: Begin<'a, M>,
-    /// For how long.
-    pub effort: Effort,
-    /// When to stop early; without it the fit runs to its end.
-    pub watch: Option<Watch<'a, M>>,
+    /// Which fold decides; the others are trained on.
+    pub fold: usize,
+    /// Which random initialisation.
+    pub restart: usize,
 }
 
-/// How a fit ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// It ran to its end.
-    Finished,
-    /// It reached the goal early.
-    Reached,
-    /// It was given up: clearly too far below the goal. Its cost is an overestimate.
-    Abandoned,
-    /// The loss was no longer a number. It answers nothing.
-    Diverged,
+/// What came of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// On examples that stopped the fit, and that select.
+    pub selection: Scores,
+    /// On examples that neither trained, stopped nor selected anything: the fold.
+    pub decision: Scores,
+    /// Accuracy or R² on fresh examples, where the screen draws some.
+    pub fresh: Option<f64>,
 }
 
-/// A finished fit.
-#[derive(Debug, Clone)]
-pub struct Fitted<M> {
-    /// On the validation examples.
-    pub scores: Scores,
-    /// The trained model.
-    pub model: M,
-    /// Epochs trained.
-    pub epochs: usize,
-    /// How it ended.
-    pub ending: Ending,
+/// The exchange of two positions of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Exchange {
+    /// The axes along which positions are exchanged; exchanges along the same axes are a family.
+    pub family: Vec<usize>,
+    /// The two positions.
+    pub pair: [usize; 2],
 }
 
 /// Fits models under constraints. Equal requests must give equal results.
 pub trait Fitter: Sync {
-    /// A trained model.
-    type Model: Send + Sync;
-
-    /// Number of candidate groups.
+    /// Number of candidates.
     fn candidates(&self) -> usize;
 
     /// cl(M): every candidate that a model with M imposed is invariant to, M among them.
     fn closure(&self, set: &GroupSet) -> Result<GroupSet>;
 
+    /// Whether there is no model that is invariant to a set, and has something to answer.
+    fn vanishes(&self, set: &GroupSet) -> Result<bool>;
+
+    /// The two positions that a candidate exchanges, if that is what it does.
+    fn exchange(&self, candidate: usize) -> Option<Exchange>;
+
+    /// Number of folds.
+    fn folds(&self) -> usize;
+
+    /// The model with nothing imposed that costs are measured against: the best there is, by the examples that select.
+    fn reference(&self, fold: usize) -> Result<Fitted>;
+
     /// Fits once.
-    fn fit(&self, request: &Request<'_, Self::Model>) -> Result<Fitted<Self::Model>>;
-
-    /// Whether its models begin as those of the next simpler type ([`Begin::Grown`]) in place of fresh weights.
-    fn grows(&self) -> bool {
-        false
-    }
-
-    /// The validation scores of an odd number of models that answer together; none where they cannot.
-    fn together(&self, models: &[&Self::Model]) -> Result<Option<Scores>>;
+    fn fit(&self, request: Request<'_>) -> Result<Fitted>;
 }

@@ -1,25 +1,20 @@
-//! Finished fits of a screen on disk, so that a screen that is cut short goes on where it was.
-//!
-//! Fits depend on each other: most begin with the weights of another. So weights are kept to the last bit, each fit under a key
-//! that says everything that decided it, the key of the fit it began with included.
+//! Finished fits of a screen on disk, so that a screen that is cut short goes on where it was. What is kept of a fit are its scores, to
+//! the last bit, under a key that says everything that decided it.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Tensor, TensorData};
-use invar_data::{Bundle, Digest, Limits};
-use invar_nn::{Epoch, Network};
+use invar_data::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::config::ScreenConfig;
-use super::fitter::Ending;
+use super::cost::{PerExample, Scores};
+use super::fitter::Fitted;
 use crate::error::{Error, Result};
+use crate::files::write_whole;
 
 /// How the names of its files end.
 const ENDING: &str = "fit";
-/// The entry of a file that holds what is known besides weights.
-const ABOUT: &str = "fit";
 
 /// A folder of finished fits.
 #[derive(Debug)]
@@ -28,13 +23,32 @@ pub struct Memory {
     config: String,
 }
 
-/// What is known about a finished fit besides its weights.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct About {
-    #[serde(with = "exact")]
-    pub(super) curve: Vec<Epoch>,
-    pub(super) epochs: usize,
-    pub(super) ending: Ending,
+/// Scores as a file has them: numbers by their bits, which decimals do not promise.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bits {
+    right: Option<String>,
+    errors: Option<Vec<u64>>,
+    loss: u64,
+}
+
+impl Bits {
+    fn of(scores: &Scores) -> Self {
+        let (right, errors) = match &scores.each {
+            PerExample::Right(right) => (Some(right.iter().map(|&right| if right { '1' } else { '0' }).collect()), None),
+            PerExample::Error(errors) => (None, Some(errors.iter().map(|error| error.to_bits()).collect())),
+        };
+        Self { right, errors, loss: scores.loss.to_bits() }
+    }
+
+    fn scores(self) -> Option<Scores> {
+        let each = match (self.right, self.errors) {
+            (Some(right), None) => PerExample::Right(right.chars().map(|right| right == '1').collect()),
+            (None, Some(errors)) => PerExample::Error(errors.into_iter().map(f64::from_bits).collect()),
+            _ => return None,
+        };
+        Some(Scores { each, loss: f64::from_bits(self.loss) })
+    }
 }
 
 impl Memory {
@@ -70,32 +84,29 @@ impl Memory {
 
     /// The key of a fit, from everything besides the configuration that decides it. Without a fingerprint of the program there is
     /// none, and nothing is remembered.
-    pub(super) fn key(&self, parts: &[String]) -> Option<Digest> {
-        Some(Digest::of([program()?, self.config.as_str()].into_iter().chain(parts.iter().map(String::as_str))))
+    pub(super) fn key(&self, parts: &impl Serialize) -> Option<Digest> {
+        let parts = serde_json::to_string(parts).ok()?;
+        Some(Digest::of([program()?, self.config.as_str(), parts.as_str()]))
     }
 
     fn path(&self, key: &Digest) -> PathBuf {
         self.folder.join(format!("{}.{ENDING}", key.short()))
     }
 
-    /// The weights of a finished fit, put into a network of its kind; nothing when it is not there. A file that is damaged is
-    /// one that is not there: the fit is made again.
-    pub(super) fn recall(&self, key: &Digest, network: Network) -> Option<(Network, About)> {
-        let bundle = Bundle::load(&self.path(key), Limits::of_this_machine()).ok()?;
-        let about = serde_json::from_str(bundle.metadata.get(ABOUT)?).ok()?;
-        let mut writer = Writer { bundle: &bundle, next: 0, sound: true };
-        let network = network.map(&mut writer);
-        (writer.sound && writer.next == bundle.tensors.len()).then_some((network, about))
+    /// A finished fit; nothing when it is not there. A file that is damaged is one that is not there: the fit is made again.
+    pub(super) fn recall(&self, key: &Digest) -> Option<Fitted> {
+        let text = std::fs::read_to_string(self.path(key)).ok()?;
+        let ([selection, decision], fresh): ([Bits; 2], Option<u64>) = serde_json::from_str(&text).ok()?;
+        Some(Fitted { selection: selection.scores()?, decision: decision.scores()?, fresh: fresh.map(f64::from_bits) })
     }
 
     /// Keeps a finished fit.
-    pub(super) fn keep(&self, key: &Digest, network: &Network, about: &About) -> Result<()> {
+    pub(super) fn keep(&self, key: &Digest, fitted: &Fitted) -> Result<()> {
         let path = self.path(key);
-        let failed = |error: serde_json::Error| Error::File { what: "write", path: path.clone(), source: error.into() };
-        let text = serde_json::to_string(about).map_err(failed)?;
-        let mut reader = Reader(Bundle { metadata: [(ABOUT.to_string(), text)].into(), ..Bundle::default() });
-        network.visit(&mut reader);
-        Ok(reader.0.save(&path)?)
+        let failed = |source: std::io::Error| Error::File { what: "write", path: path.clone(), source };
+        let bits = ([Bits::of(&fitted.selection), Bits::of(&fitted.decision)], fitted.fresh.map(f64::to_bits));
+        let text = serde_json::to_string(&bits).map_err(|error| failed(error.into()))?;
+        write_whole(&path, text.as_bytes()).map_err(failed)
     }
 }
 
@@ -117,99 +128,29 @@ fn program() -> Option<&'static str> {
     PROGRAM.get_or_init(fingerprint).as_deref()
 }
 
-/// Learning curves to the last bit, which decimal numbers do not promise.
-mod exact {
-    use invar_nn::Epoch;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(curve: &[Epoch], serializer: S) -> Result<S::Ok, S::Error> {
-        let bits = |epoch: &Epoch| {
-            let Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty } = *epoch;
-            (epoch, [train_loss, validation_loss, validation_accuracy, penalty].map(f64::to_bits))
-        };
-        serializer.collect_seq(curve.iter().map(bits))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Epoch>, D::Error> {
-        let lines = Vec::<(usize, [u64; 4])>::deserialize(deserializer)?;
-        let epoch = |(epoch, bits): (usize, [u64; 4])| {
-            let [train_loss, validation_loss, validation_accuracy, penalty] = bits.map(f64::from_bits);
-            Epoch { epoch, train_loss, validation_loss, validation_accuracy, penalty }
-        };
-        Ok(lines.into_iter().map(epoch).collect())
-    }
-}
-
-/// Parameters are named by their number.
-fn name(number: usize) -> String {
-    format!("{number:04}")
-}
-
-struct Reader(Bundle);
-
-impl ModuleVisitor for Reader {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let data = param.val().into_data();
-        let shape = param.dims().to_vec();
-        let values = data.try_to_vec::<f32>().unwrap_or_default();
-        self.0.tensors.insert(name(self.0.tensors.len()), invar_data::Tensor { shape, values });
-    }
-}
-
-struct Writer<'a> {
-    bundle: &'a Bundle,
-    next: usize,
-    sound: bool,
-}
-
-impl ModuleMapper for Writer<'_> {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let found = self.bundle.tensors.get(&name(self.next));
-        self.next += 1;
-        let dims = param.dims();
-        let Some(tensor) = found.filter(|tensor| tensor.shape == dims) else {
-            self.sound = false;
-            return param;
-        };
-        let values = tensor.values.clone();
-        param.map(|old| Tensor::from_data(TensorData::new(values, dims), &old.device()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::problem::Data;
-    use burn::tensor::Device;
-    use invar_nn::{Bases, CgFeedForwardConfig, Init, Model};
-
-    fn network(seed: u64, outputs: usize) -> Network {
-        let config = CgFeedForwardConfig { outputs, ..CgFeedForwardConfig::array() };
-        config.init(&Bases::sequence(3), &mut Init::new(seed, &Device::flex())).unwrap().into()
-    }
-
-    fn answers(network: &Network) -> Vec<f32> {
-        let x = Tensor::from_floats([[0.1, -2.0, 3.0], [5.0, 0.2, 0.0]], &Device::flex());
-        let y = network.forward(invar_nn::Input::Array(x), &mut invar_nn::Pass::evaluate()).unwrap();
-        y.into_data().try_to_vec().unwrap()
-    }
 
     #[test]
-    fn weights_come_back_to_the_last_bit() {
+    fn scores_come_back_to_the_last_bit() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = Memory::open(&folder.path().join("deep"), &ScreenConfig::new(Data::by_name("sum").unwrap())).unwrap();
-        let (one, other) = (memory.key(&["a".into()]).unwrap(), memory.key(&["b".into()]).unwrap());
-        let (third, least) = (1.0 / 3.0, f64::MIN_POSITIVE);
-        let line = Epoch { epoch: 7, train_loss: third, validation_loss: 0.1, validation_accuracy: 2.0 * third, penalty: least };
-        let about = About { curve: vec![line], epochs: 3, ending: Ending::Reached };
-        memory.keep(&one, &network(1, 2), &about).unwrap();
-        let (back, found) = memory.recall(&one, network(2, 2)).unwrap();
-        assert_eq!((answers(&back), found), (answers(&network(1, 2)), about));
-        assert_ne!(answers(&back), answers(&network(2, 2)));
-        assert!(memory.recall(&other, network(2, 2)).is_none(), "another fit");
-        assert!(memory.recall(&one, network(2, 3)).is_none(), "another kind of network");
+        let mut data = Data::by_name("sum").unwrap();
+        data.set_examples(100);
+        let config = ScreenConfig::new(data, &data.problem(0).unwrap());
+        let memory = Memory::open(&folder.path().join("deep"), &config).unwrap();
+        let (one, other) = (memory.key(&("a", 1)).unwrap(), memory.key(&("a", 2)).unwrap());
+        let fitted = Fitted {
+            selection: Scores { each: PerExample::Right(vec![true, false, true]), loss: 1.0 / 3.0 },
+            decision: Scores { each: PerExample::Error(vec![0.1, f64::MIN_POSITIVE]), loss: f64::MAX },
+            fresh: Some(1.0 / 7.0),
+        };
+        memory.keep(&one, &fitted).unwrap();
+        assert_eq!(memory.recall(&one), Some(fitted));
+        assert_eq!(memory.recall(&other), None, "another fit");
         std::fs::write(memory.path(&one), b"damaged").unwrap();
-        assert!(memory.recall(&one, network(2, 2)).is_none());
+        assert_eq!(memory.recall(&one), None);
         memory.forget().unwrap();
         assert!(!folder.path().join("deep").exists());
     }

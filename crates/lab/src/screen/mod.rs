@@ -1,37 +1,43 @@
-//! The learner `screen`: the same hypothesis as the paper's, made direct. A symmetry is kept unless imposing it costs validation
-//! score; what was kept, tolerated or given up comes with its cost, an interval and a test.
+//! The learner `screen`: the paper's hypothesis made direct. A symmetry is kept unless imposing it exactly costs accuracy on held-out
+//! examples of the training environment.
 //!
-//! [`evidence`](Cost) (what a fit says) -> [`Rule`] (when a cost is too high) -> [`choose`] (which candidates together) ->
-//! [`Screen`] (the five steps) on anything that can be fitted ([`Fitter`]), such as [`Networks`] -> [`ScreenRecord`].
+//! [`Fitter`] (what can be fitted under constraints, such as networks) -> search (the largest set that fits, on examples that select)
+//! -> [`decide()`] (what of it is kept, on examples that selected nothing, by one [`Rule`]) -> [`ScreenRecord`].
 
-mod choose;
-mod decide;
-mod decision;
-mod evidence;
+mod cost;
 mod fitter;
-mod memory;
-mod networks;
+mod measure;
 mod rule;
-mod trial;
-mod watch;
+
+mod trials;
+
+mod search;
+
+mod decide;
+
+mod rates;
+mod simulated;
 
 mod config;
 mod facts;
+mod memory;
+mod networks;
+
+mod augment;
 mod record;
 mod task;
 
-pub use choose::{Choice, Closure, Dropped, Joint, Known, Single, Stake, Threshold, by_tolerance, choose};
 pub use config::{ScreenConfig, Settings};
-pub use decide::Screen;
-pub use decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
-pub use evidence::{Cost, PerExample, Scores, detectable, holm, p_in_words};
+pub use cost::{Cost, LEVEL, PerExample, Scores, holm};
+pub use decide::{Asked, Decision, Finding, Question, Tested, decide};
 pub(crate) use facts::blocks;
 pub use facts::{Facts, Normality};
-pub use fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
+pub use fitter::{Exchange, Fitted, Fitter, Request};
+pub use measure::Measure;
 pub use memory::Memory;
-pub use networks::{Measure, Networks, Trained};
-pub use record::{Answer, Comparison, HeadResult, Joined, ScreenRecord, StartResult, cost_over_seeds};
-pub use rule::{Finding, Rule};
-pub(crate) use task::NOTHING_IMPOSED;
+pub use networks::{Kind, Trained};
+pub use rates::{Costs, Rates};
+pub use record::{Augmented, ModelRow, Role, ScreenRecord, TriedNetwork};
+pub use rule::{Rule, Verdict};
 pub use task::{Progress, Screened};
-pub use trial::{Evidence, Start, Trial, Verdict};
+pub use trials::Run;

@@ -1,317 +1,459 @@
-//! The networks that a screen fits: those with CG layers on a problem, with any constraint on these.
+//! The networks that a screen fits: one kind on a problem, with any symmetries imposed.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::Device;
-use invar_algebra::GroupSet;
-use invar_data::Digest;
+use invar_algebra::{Group, GroupSet};
 use invar_nn::{
-    CgFeedForward, Dataset, Ensemble, Epoch, Extras, Head, Init, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig,
-    Targets, TrainConfig, evaluate, train,
+    Averaged, Dataset, Elements, Epoch, Extras, Head, Init, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig,
+    TrainConfig, evaluate, train,
 };
+use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{PerExample, Scores};
-use super::fitter::{Begin, Effort, Ending, Fitted, Fitter, Limits, Request, Watch};
-use super::memory::{About, Memory};
-use super::watch::Watcher;
-use super::{ScreenConfig, Settings};
+use super::config::{ScreenConfig, Settings};
+use super::cost::{PerExample, Scores};
+use super::fitter::{Exchange, Fitted, Fitter, Request};
+use super::measure::Measure;
+use super::memory::Memory;
 use crate::error::{Error, Result};
 use crate::fit::{FitConfig, Method};
 use crate::networks::{Backbone, Built};
+use crate::on_points::{OnPoints, Tied};
 use crate::problem::Problem;
 use crate::queue::Stop;
+use crate::scaling::Scaling;
 
-/// What scores are points of.
+/// Stream of the seed that draws folds.
+const FOLDS: u64 = 0xf01d;
+/// Of the examples that select, one in so many stops fits.
+const STOPPING: usize = 5;
+
+/// Most views that a plain network is averaged over.
+const VIEWS: usize = 256;
+
+/// A kind of network.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Answers that are right: classes, or whole numbers after rounding.
-    Accuracy,
-    /// R²: numbers in general define no accuracy.
-    RSquared {
-        /// Variance of the validation targets.
-        variance: f64,
-    },
+pub enum Kind {
+    /// A function that is linear in features of one entry each: of arrays in the entries themselves.
+    Linear,
+    /// A network.
+    Network(Backbone),
+    /// A plain network that is trained on examples moved by what is imposed, and averaged over all views of an example. It can be a
+    /// final model, and decides nothing.
+    Averaged,
 }
 
-impl Measure {
-    /// The measure of data of which nothing else is known: accuracy of classes, R² of numbers.
-    pub fn of(data: &Dataset) -> Self {
-        Self::variance(data).map_or(Self::Accuracy, |variance| Self::RSquared { variance })
-    }
-
-    /// What it means that a cost of so many points could be significant.
-    pub fn in_words(self, detectable: f64) -> String {
+impl Kind {
+    /// In words.
+    pub fn in_words(self) -> &'static str {
         match self {
-            Self::Accuracy => format!("a cost below {detectable:.1} points cannot be told from none"),
-            Self::RSquared { .. } if detectable < 0.01 => {
-                "at best a cost of less than 0.01 points could be told from none".into()
-            }
-            Self::RSquared { .. } => format!("at best a cost of {detectable:.2} points could be told from none"),
+            Self::Linear => "linear output",
+            Self::Network(Backbone::Patch { .. }) => "convolutional network",
+            Self::Network(Backbone::Lift { .. }) => "group-convolutional network",
+            Self::Network(Backbone::Orbit) => "network on every view",
+            Self::Network(Backbone::Feedforward) => "network with a hidden layer",
+            Self::Network(Backbone::Pairs) => "network on pairs",
+            Self::Averaged => "plain network averaged over views",
         }
-    }
-
-    /// The variance of targets that are numbers, never quite 0.
-    pub(crate) fn variance(data: &Dataset) -> Option<f64> {
-        let Targets::Values(values) = data.targets() else { return None };
-        let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / values.len() as f64;
-        let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / values.len() as f64;
-        Some(variance.max(f64::MIN_POSITIVE))
-    }
-
-    /// The score after an epoch, in points.
-    pub(super) fn points(self, epoch: &Epoch) -> f64 {
-        match self {
-            Self::Accuracy => 100.0 * epoch.validation_accuracy,
-            Self::RSquared { variance } => 100.0 * (1.0 - epoch.validation_loss / variance),
-        }
-    }
-
-    /// The score of every example.
-    pub(crate) fn scores<M: Model>(self, network: &M, data: &Dataset) -> Result<Scores> {
-        let found = evaluate(network, data)?;
-        let each = match (self, data.targets()) {
-            (Self::RSquared { variance }, Targets::Values(values)) => {
-                let share = |(p, y): (&f64, &f32)| 1.0 - (p - f64::from(*y)).powi(2) / variance;
-                PerExample::Share(found.predictions.iter().zip(values).map(share).collect())
-            }
-            _ => PerExample::Right(found.correct(data)),
-        };
-        Ok(Scores { each, loss: found.loss })
     }
 }
 
-/// A network with its learning curve.
-#[derive(Debug)]
+/// What is asked of a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Constraint<'a> {
+    /// It is exactly invariant to this set.
+    imposed: &'a GroupSet,
+    /// What its front treats alike, where it is one on points.
+    front: Tied,
+}
+
+/// A trained network, with what was done to its inputs.
+#[derive(Debug, Clone)]
 pub struct Trained {
     /// The network.
     pub network: Network,
+    /// What was done to the entries of an example; none where nothing was.
+    pub scaling: Option<Scaling>,
     /// Every epoch.
     pub curve: Vec<Epoch>,
-    /// What it is known by, where fits are remembered.
-    pub key: Option<Digest>,
+    /// On the examples that stopped it.
+    pub scores: Scores,
 }
 
-/// Fits CG networks with one kind of head on a problem.
-pub struct Networks<'a> {
-    /// The data and the candidates.
-    pub problem: &'a Problem,
-    /// Which network, with which head.
-    pub base: FitConfig,
-    /// One such network: it knows its CG layers.
-    pub(super) built: Built,
-    /// How to train.
-    pub settings: &'a Settings,
-    /// Decides everything random.
-    pub seed: u64,
-    /// What is measured.
-    pub measure: Measure,
-    /// Ends fits early.
-    pub stop: &'a Stop,
-    /// Hears of epochs as they pass; those that an early end saves count as passed.
-    pub epochs: &'a (dyn Fn(usize) + Sync),
-    /// Finished fits, where they are remembered.
-    pub memory: Option<&'a Memory>,
+/// The parts of the data in one fold.
+struct Fold {
+    train: Dataset,
+    /// Stops fits, and selects.
+    selection: Dataset,
+    /// Decides.
+    decision: Dataset,
 }
 
-/// Refits shuffle alike, so that a refit and its control differ in the constraint alone.
-const REFIT_STREAM: u64 = 0xffff;
-/// What is drawn for a grown network is not what its affine beginning was drawn from.
-const GROWN_STREAM: u64 = 0xff00;
-/// The highest learning rate of a grown network, of that of others: it begins near a solution, and larger steps move the bends that
-/// held-out examples do not see.
-const GROWN_RATE: f64 = 0.25;
-/// Weight of what bends in a grown network, by the deviation of the targets, since bends grow with them and losses with their square:
-/// too small to hold back a bend that the data ask for; where they ask for none, Adam makes steps of full size of it.
-const BENDING: f64 = 4e-6;
+/// Fits networks of one kind.
+pub(super) struct Networks<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) kind: Kind,
+    config: &'a ScreenConfig,
+    settings: Settings,
+    stop: &'a Stop,
+    epochs: &'a (dyn Fn(usize) + Sync),
+    memory: Option<&'a Memory>,
+    folds: &'a Folds,
+    /// Where candidates act on points.
+    points: Option<OnPoints<'a>>,
+    /// One such network where its CG layers know closures.
+    built: Option<Built>,
+    /// References by fold: a choice between kinds of networks has fitted them already.
+    references: Mutex<HashMap<usize, (Fitted, Tied)>>,
+}
+
+/// The folds of a problem.
+pub(super) struct Folds {
+    each: Vec<Fold>,
+    /// Examples that decide nothing, for true costs.
+    fresh: Option<Dataset>,
+}
+
+impl Folds {
+    /// A single fold decides on the validation examples of the problem; several take turns over all labelled examples.
+    pub(super) fn of(problem: &Problem, count: usize, seed: u64) -> Result<Self> {
+        let mut rng = invar_nn::rng(seed, FOLDS);
+        let fold = |rest: &Dataset, mut rows: Vec<usize>, decision: Dataset| -> Result<Fold> {
+            let stopping = rows.split_off(rows.len() - (rows.len() / STOPPING).max(1));
+            Ok(Fold { train: rest.select(&rows)?, selection: rest.select(&stopping)?, decision })
+        };
+        if count == 1 {
+            let mut rows: Vec<usize> = (0..problem.train.len()).collect();
+            rows.shuffle(&mut rng);
+            return Ok(Self { each: vec![fold(&problem.train, rows, problem.validation.clone())?], fresh: None });
+        }
+        let all = problem.train.followed_by(&problem.validation)?;
+        let mut rows: Vec<usize> = (0..all.len()).collect();
+        rows.shuffle(&mut rng);
+        let part = |k: usize| k * rows.len() / count..(k + 1) * rows.len() / count;
+        let of = |k: usize| {
+            let rest = rows[..part(k).start].iter().chain(&rows[part(k).end..]).copied().collect();
+            fold(&all, rest, all.select(&rows[part(k)])?)
+        };
+        Ok(Self { each: (0..count).map(of).collect::<Result<_>>()?, fresh: None })
+    }
+
+    /// The same with fresh examples, on which true costs are measured.
+    pub(super) fn with_fresh(self, fresh: Option<Dataset>) -> Self {
+        Self { fresh, ..self }
+    }
+
+    /// Accuracy or R² of a network on the fresh examples, if there are any.
+    pub(super) fn on_fresh<M: Model>(&self, problem: &Problem, network: &M, scaling: Option<&Scaling>) -> Result<Option<f64>> {
+        let share = |fresh| Ok(problem.metrics_on(network, &scaled(scaling, fresh))?.accuracy);
+        self.fresh.as_ref().map(share).transpose()
+    }
+
+    /// Number of examples that train, stop and decide in the first.
+    pub(super) fn sizes(&self) -> [usize; 3] {
+        let fold = &self.each[0];
+        [fold.train.len(), fold.selection.len(), fold.decision.len()]
+    }
+}
+
+/// What all kinds of networks share.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) config: &'a ScreenConfig,
+    pub(super) folds: &'a Folds,
+    pub(super) stop: &'a Stop,
+    pub(super) epochs: &'a (dyn Fn(usize) + Sync),
+    pub(super) memory: Option<&'a Memory>,
+}
 
 impl<'a> Networks<'a> {
-    /// Networks with a given head for the data of a problem: those asked for, or else equivariant ones where the paper's is not.
-    pub fn new(
-        problem: &'a Problem,
-        config: &'a ScreenConfig,
-        head: Head,
-        stop: &'a Stop,
-        epochs: &'a (dyn Fn(usize) + Sync),
-        memory: Option<&'a Memory>,
-    ) -> Result<Self> {
-        // The user's own images, too. Without a word about the network it is that of the records which have none.
-        let images = matches!(problem.train.inputs(), Inputs::Images { .. });
-        let own = if images { Some(Backbone::Lift { normed: false }) } else { Backbone::equivariant(&config.data) };
-        let backbone = config.backbone.or(own);
-        if !images && matches!(backbone, Some(Backbone::Patch { .. } | Backbone::Lift { .. })) {
-            let (expected, got) = ("`orbit` or `feedforward`: these data are no images".into(), "one for images".into());
-            return Err(Error::Setting { name: "backbone", expected, got });
+    pub(super) fn new(ground: Ground<'a>, kind: Kind) -> Result<Self> {
+        let Ground { problem, config, folds, stop, epochs, memory } = ground;
+        let mut networks = Self {
+            problem,
+            kind,
+            config,
+            settings: config.settings,
+            stop,
+            epochs,
+            memory,
+            folds,
+            points: None,
+            built: None,
+            references: Mutex::default(),
+        };
+        match kind {
+            Kind::Network(Backbone::Pairs) => networks.points = Some(OnPoints::of(problem)?),
+            Kind::Network(Backbone::Orbit | Backbone::Lift { .. } | Backbone::Patch { .. }) => {
+                networks.built = Some(networks.base(0).build_with(problem, None, &Device::flex())?);
+            }
+            Kind::Linear | Kind::Network(Backbone::Feedforward) | Kind::Averaged => {}
         }
-        let (settings, seed) = (&config.settings, config.seed);
-        let base = FitConfig { head, backbone, seed, ..FitConfig::new(config.data, Method::Cgreg) };
-        let built = base.build(problem, &Device::flex())?;
-        let measure = problem.measure;
-        Ok(Self { problem, base, built, settings, seed, measure, stop, epochs, memory })
+        Ok(networks)
     }
 
-    /// A seed of its own for every fresh start; the first is the seed itself.
-    fn start_seed(&self, start: u64) -> u64 {
-        self.seed ^ (start << 32)
+    /// The settings of a network of this kind.
+    fn base(&self, restart: usize) -> FitConfig {
+        let (backbone, head) = match self.kind {
+            Kind::Linear => (Backbone::Feedforward, Head::Affine),
+            // The plain one has a method of its own.
+            Kind::Network(Backbone::Feedforward) | Kind::Averaged => (Backbone::Feedforward, Head::Hidden),
+            Kind::Network(backbone) => (backbone, Head::Affine),
+        };
+        let seed = self.config.seed ^ ((restart as u64) << 32);
+        FitConfig { head, backbone: Some(backbone), seed, ..FitConfig::new(self.config.data, Method::Cgreg) }
     }
 
-    fn begin(&self, begin: Begin<'_, Trained>, imposed: &GroupSet) -> Result<(Network, u64)> {
-        match begin {
-            Begin::From(model) => {
-                let network = self.built.impose(model.network.clone(), imposed, self.problem)?;
-                Ok((network, self.start_seed(REFIT_STREAM)))
-            }
-            Begin::Fresh(start) => {
-                let seed = self.start_seed(start as u64);
-                let config = FitConfig { seed, ..self.base.clone() };
-                Ok((config.build_with(self.problem, Some(imposed), &Device::flex())?.network, seed))
-            }
-            Begin::Grown(simpler, start) => {
-                let seed = self.start_seed(start as u64 ^ GROWN_STREAM);
-                let grown = simpler.network.cg().cloned().and_then(|affine| affine.grow(&mut Init::new(seed, &Device::flex())));
-                let grown = grown.expect("only networks that have room for it are grown");
-                Ok((grown.into(), seed))
-            }
+    fn draw(&self, constraint: Constraint<'_>, restart: usize) -> Result<Network> {
+        let base = self.base(restart);
+        let device = Device::flex();
+        match &self.points {
+            Some(points) => points.network(constraint.imposed, constraint.front, &mut Init::new(base.seed, &device)),
+            None => Ok(base.build_with(self.problem, Some(constraint.imposed), &device)?.network),
         }
     }
 
-    /// Of targets that are numbers; classes have none, and losses of about 1.
-    fn deviation(&self) -> f64 {
-        Measure::variance(&self.problem.train).map_or(1.0, f64::sqrt)
+    /// Scaling that commutes with what is imposed, or with all candidates where the front treats them alike.
+    fn scaling(&self, constraint: Constraint<'_>, train: &Dataset) -> Option<Scaling> {
+        let Inputs::Array { dim, values } = train.inputs() else { return None };
+        let groups = self.problem.groups();
+        // A network that looks at every view needs entries that all candidates move alike.
+        let all = constraint.front == Tied::Everywhere || matches!(self.kind, Kind::Network(Backbone::Orbit));
+        let imposed = || constraint.imposed.iter().map(|group| &groups[group]).collect::<Vec<_>>();
+        Some(Scaling::of_arrays(values, *dim, if all { groups.iter().collect() } else { imposed() }))
     }
 
-    /// What a fit is known by. Equal keys have equal results.
-    fn key(&self, request: &Request<'_, Trained>) -> Option<Digest> {
-        let begin = match request.begin {
-            Begin::Fresh(start) => format!("fresh {start}"),
-            Begin::From(model) => format!("from {}", model.key?),
-            Begin::Grown(simpler, start) => format!("grown {start} {}", simpler.key?),
+    /// Trains on some examples until others stop it.
+    fn train(&self, constraint: Constraint<'_>, data: [&Dataset; 2], restart: usize) -> Result<Option<Trained>> {
+        let network = self.draw(constraint, restart)?;
+        let scaling = self.scaling(constraint, data[0]);
+        let [training, stopping] = data.map(|data| scaled(scaling.as_ref(), data));
+        let Settings { epochs, learning_rate, batch, .. } = self.settings;
+        let config = TrainConfig {
+            optimizer: Optimizer::Adam { learning_rate },
+            schedule: Schedule::OneCycle,
+            batch,
+            max_epochs: epochs,
+            stopping: StoppingConfig { patience: epochs, ..StoppingConfig::default() },
+            lambda: 0.0,
+            seed: self.config.seed ^ ((restart as u64) << 32),
         };
-        let watch = match request.watch {
-            Some(Watch { control, limits: Limits { goal, slack, tolerance } }) => {
-                format!("{} {:x} {:x} {:x}", control.key?, goal.to_bits(), slack.to_bits(), tolerance.to_bits())
+        let observer = |_: &Epoch| {
+            (self.epochs)(1);
+            ControlFlow::Continue(())
+        };
+        let extras = Extras { cancel: Some(self.stop.flag()), ..Extras::default() };
+        match train(network, &training, &stopping, &config, extras, observer) {
+            Ok(fit) => {
+                let scores = self.problem.measure.scores(&fit.model, &stopping)?;
+                Ok(Some(Trained { network: fit.model, scaling, curve: fit.curve, scores }))
             }
-            None => "none".into(),
-        };
-        let imposed: Vec<usize> = request.imposed.iter().collect();
-        let parts = [format!("{:?} {:?} {imposed:?}", self.base.head, request.effort), begin, watch];
-        self.memory?.key(&parts)
+            Err(invar_nn::Error::Cancelled) => Err(Error::Stopped),
+            Err(invar_nn::Error::Diverged { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    fn watcher<'w>(&self, watch: Watch<'w, Trained>) -> Watcher<'w> {
-        Watcher::new(&watch.control.curve, self.measure, watch.limits, self.problem.validation.len())
+    /// One fit of a fold, remembered if there is a memory.
+    fn fitted(&self, constraint: Constraint<'_>, fold: usize, restart: usize) -> Result<Fitted> {
+        let key = self.memory.and_then(|memory| memory.key(&(self.kind, constraint.imposed, constraint.front, fold, restart)));
+        if let Some(known) = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key)) {
+            (self.epochs)(self.settings.epochs);
+            return Ok(known);
+        }
+        let Fold { train, selection, decision } = &self.folds.each[fold];
+        let fitted = match self.train(constraint, [train, selection], restart)? {
+            Some(trained) => {
+                let decision = trained.scores_on(self.problem.measure, decision)?;
+                let fresh = self.folds.on_fresh(self.problem, &trained.network, trained.scaling.as_ref())?;
+                Fitted { selection: trained.scores, decision, fresh }
+            }
+            None => Fitted {
+                selection: self.nothing(selection),
+                decision: self.nothing(decision),
+                fresh: self.folds.fresh.as_ref().map(|_| 0.0),
+            },
+        };
+        if let Some((memory, key)) = self.memory.zip(key) {
+            memory.keep(&key, &fitted)?;
+        }
+        Ok(fitted)
+    }
+
+    /// With nothing imposed the better of all fronts, and which that is.
+    fn best_reference(&self, fold: usize) -> Result<(Fitted, Tied)> {
+        if let Some(found) = self.references.lock().unwrap_or_else(PoisonError::into_inner).get(&fold) {
+            return Ok(found.clone());
+        }
+        let nothing = GroupSet::empty();
+        let mut best: Option<(Fitted, Tied)> = None;
+        for &front in self.fronts() {
+            let fitted = self.fitted(Constraint { imposed: &nothing, front }, fold, 0)?;
+            if best.as_ref().is_none_or(|(best, _)| fitted.selection.loss < best.selection.loss) {
+                best = Some((fitted, front));
+            }
+        }
+        let best = best.ok_or(Error::Stopped)?;
+        self.references.lock().unwrap_or_else(PoisonError::into_inner).insert(fold, best.clone());
+        Ok(best)
+    }
+
+    /// A fit whose loss left the numbers answers nothing.
+    fn nothing(&self, data: &Dataset) -> Scores {
+        let each = match self.problem.measure {
+            Measure::Accuracy => PerExample::Right(vec![false; data.len()]),
+            Measure::RSquared { .. } => PerExample::Error(vec![1.0; data.len()]),
+        };
+        Scores { each, loss: f64::MAX }
+    }
+
+    /// What the front of a network may treat alike. Of entries that are like each other it learns more when it treats them alike,
+    /// whatever is imposed behind it.
+    fn fronts(&self) -> &'static [Tied] {
+        if self.points.is_some() { &[Tied::AsImposed, Tied::Everywhere] } else { &[Tied::AsImposed] }
+    }
+
+    /// A plain network, trained on examples moved by what is imposed and averaged over all views. Nothing where there are too many
+    /// views or it diverges.
+    fn averaged(&self, imposed: &GroupSet, restart: usize) -> Result<Option<Trained>> {
+        let groups: Vec<&Group> = imposed.iter().map(|one| &self.problem.groups()[one]).collect();
+        let Inputs::Array { dim, values } = self.problem.train.inputs() else { return Ok(None) };
+        let elements = match groups[..] {
+            [] => None,
+            _ => {
+                let whole = Group::join("imposed", groups.iter().copied())?;
+                let few = whole.order() <= VIEWS.into();
+                Some(if few { Elements::of(&whole, VIEWS)? } else { return Ok(None) })
+            }
+        };
+        let scaling = Scaling::of_arrays(values, *dim, groups.iter().copied());
+        let Some(problem) = self.problem.scaled(Some(&scaling)) else { return Ok(None) };
+        let method = if groups.is_empty() { Method::Plain } else { Method::Augmented };
+        let fit = FitConfig { method, ..plain_config(self.config, self.problem, restart) };
+        let outcome = match fit.run_augmented(&problem, groups, self.stop, |_| (self.epochs)(1)) {
+            Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(None),
+            outcome => outcome?,
+        };
+        let network = match &elements {
+            Some(elements) => Averaged::new(outcome.network, elements)?.into(),
+            None => outcome.network,
+        };
+        let scores = self.problem.measure.scores(&network, &problem.validation)?;
+        Ok(Some(Trained { network, scaling: Some(scaling), curve: outcome.record.curve, scores }))
+    }
+
+    /// The final model: of several initialisations the one with the smallest validation loss. Nothing where all diverge.
+    pub(super) fn best(&self, imposed: &GroupSet, restarts: usize) -> Result<Option<Trained>> {
+        let (train, validation) = (&self.problem.train, &self.problem.validation);
+        let mut found: Option<Trained> = None;
+        for &front in self.fronts() {
+            for restart in 0..restarts {
+                let made = match self.kind {
+                    Kind::Averaged => self.averaged(imposed, restart)?,
+                    _ => self.train(Constraint { imposed, front }, [train, validation], restart)?,
+                };
+                if let Some(made) = made
+                    && found.as_ref().is_none_or(|found| made.scores.loss < found.scores.loss)
+                {
+                    found = Some(made);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Trained {
+    /// The scores of every example of some data.
+    pub(super) fn scores_on(&self, measure: Measure, data: &Dataset) -> Result<Scores> {
+        measure.scores(&self.network, &scaled(self.scaling.as_ref(), data))
+    }
+
+    /// The answer to every example.
+    pub(super) fn answers(&self, data: &Dataset) -> Result<Vec<f64>> {
+        Ok(evaluate(&self.network, &scaled(self.scaling.as_ref(), data))?.predictions)
+    }
+
+    /// The network in a line.
+    pub fn describe(&self) -> String {
+        self.network.describe()
+    }
+}
+
+/// The settings of a plain network, trained as long as the others.
+pub(super) fn plain_config(config: &ScreenConfig, problem: &Problem, restart: usize) -> FitConfig {
+    let base = FitConfig::new(config.data, Method::Plain).with_schedule(Schedule::OneCycle, config.settings.epochs);
+    let small = || matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small);
+    let patch = config.network.filter(|backbone| matches!(backbone, Backbone::Patch { .. }));
+    let (learning_rate, batch) = (config.settings.learning_rate, config.settings.batch);
+    let seed = config.seed ^ ((restart as u64) << 32);
+    FitConfig { backbone: patch.or_else(small), learning_rate, batch, seed, ..base }
+}
+
+/// Data as a network sees them.
+pub(super) fn scaled(scaling: Option<&Scaling>, data: &Dataset) -> Dataset {
+    match scaling {
+        Some(scaling) => data.clone().with_entries(|place, value| scaling.entry(place, value)),
+        None => data.clone(),
     }
 }
 
 impl Fitter for Networks<'_> {
-    type Model = Trained;
-
     fn candidates(&self) -> usize {
         self.problem.groups().len()
     }
 
     fn closure(&self, set: &GroupSet) -> Result<GroupSet> {
-        self.built.closure(set, self.problem)
-    }
-
-    fn fit(&self, request: &Request<'_, Trained>) -> Result<Fitted<Trained>> {
-        if self.built.vanishes(request.imposed, self.problem)? {
-            // Signs can cancel everything: a layer that must vanish answers nothing.
-            let (blind, _) = self.begin(Begin::Fresh(0), &GroupSet::empty())?;
-            return Ok(self.diverged(blind, 0));
-        }
-        let (network, seed) = self.begin(request.begin, request.imposed)?;
-        let max_epochs = match request.effort {
-            Effort::Full => self.settings.epochs,
-            Effort::Brief => self.settings.refit_epochs,
-        };
-        let grown = network.cg().is_some_and(CgFeedForward::is_grown);
-        let key = self.key(request);
-        let known = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key, network.clone()));
-        if let Some((network, About { curve, epochs, ending })) = known {
-            (self.epochs)(max_epochs);
-            let scores = self.measure.scores(&network, &self.problem.validation)?;
-            return Ok(Fitted { scores, model: Trained { network, curve, key }, epochs, ending });
-        }
-        let learning_rate = self.settings.learning_rate * if grown { GROWN_RATE } else { 1.0 };
-        let config = TrainConfig {
-            optimizer: Optimizer::Adam { learning_rate },
-            schedule: Schedule::OneCycle,
-            batch: self.settings.batch,
-            max_epochs,
-            stopping: StoppingConfig { patience: max_epochs.max(1), ..StoppingConfig::default() },
-            lambda: 0.0,
-            seed,
-        };
-        let mut watcher = request.watch.map(|watch| self.watcher(watch));
-        let (mut ending, mut passed) = (Ending::Finished, 0);
-        let observer = |epoch: &Epoch| {
-            (self.epochs)(1);
-            passed = epoch.epoch;
-            match watcher.as_mut().and_then(|watcher| watcher.see(epoch)) {
-                Some(early) => {
-                    ending = early;
-                    ControlFlow::Break(())
-                }
-                None => ControlFlow::Continue(()),
-            }
-        };
-        let start = network.clone();
-        let bending = if grown { BENDING * self.deviation() } else { 0.0 };
-        let extras = Extras { bending, cancel: Some(self.stop.flag()), ..Extras::default() };
-        let outcome = train(network, &self.problem.train, &self.problem.validation, &config, extras, observer);
-        (self.epochs)(max_epochs.saturating_sub(passed));
-        match outcome {
-            Ok(fit) => {
-                let scores = self.measure.scores(&fit.model, &self.problem.validation)?;
-                if let Some((memory, key)) = self.memory.zip(key) {
-                    memory.keep(&key, &fit.model, &About { curve: fit.curve.clone(), epochs: passed, ending })?;
-                }
-                let model = Trained { network: fit.model, curve: fit.curve, key };
-                Ok(Fitted { scores, model, epochs: passed, ending })
-            }
-            Err(invar_nn::Error::Cancelled) => Err(Error::Stopped),
-            Err(invar_nn::Error::Diverged { .. }) => Ok(self.diverged(start, passed)),
-            Err(error) => Err(error.into()),
+        match (&self.points, &self.built) {
+            (Some(points), _) => points.closure(set),
+            (None, Some(built)) => built.closure(set, self.problem),
+            (None, None) => linear_closure(self.problem, set),
         }
     }
 
-    /// The paper's network for sequences does: its affine head is an affine function of the sums over positions, and a hidden layer
-    /// that grows from it bends no more than the data ask for.
-    fn grows(&self) -> bool {
-        let grows = |network: &CgFeedForward| network.head() == Head::Hidden && network.has_room();
-        self.settings.grown && self.built.network.cg().is_some_and(grows)
+    fn vanishes(&self, set: &GroupSet) -> Result<bool> {
+        match (&self.points, &self.built) {
+            (Some(_), _) => Ok(false),
+            (None, Some(built)) => built.vanishes(set, self.problem),
+            (None, None) => Ok(self.problem.invariant_basis(set)?.is_empty()),
+        }
     }
 
-    fn together(&self, models: &[&Trained]) -> Result<Option<Scores>> {
-        // Scores of classes have no median.
-        let Targets::Values(_) = self.problem.validation.targets() else { return Ok(None) };
-        self.measure.scores(&Trained::together(models)?, &self.problem.validation).map(Some)
+    fn exchange(&self, candidate: usize) -> Option<Exchange> {
+        let swap = self.problem.groups()[candidate].swap()?;
+        Some(Exchange { family: swap.axes.clone(), pair: [swap.i, swap.j] })
     }
-}
 
-impl Trained {
-    /// The networks of several fits as one that answers for all of them.
-    pub fn together(models: &[&Self]) -> Result<Network> {
-        let mut networks: Vec<Network> = models.iter().map(|model| model.network.clone()).collect();
-        Ok(if networks.len() == 1 { networks.remove(0) } else { Ensemble::new(networks)?.into() })
+    fn folds(&self) -> usize {
+        self.folds.each.len()
     }
-}
 
-impl Networks<'_> {
-    /// A fit whose loss left the numbers answers nothing.
-    fn diverged(&self, network: Network, epochs: usize) -> Fitted<Trained> {
-        let count = self.problem.validation.len();
-        let each = match self.measure {
-            Measure::Accuracy => PerExample::Right(vec![false; count]),
-            Measure::RSquared { .. } => PerExample::Share(vec![0.0; count]),
-        };
-        let scores = Scores { each, loss: f64::MAX };
-        Fitted { scores, model: Trained { network, curve: Vec::new(), key: None }, epochs, ending: Ending::Diverged }
+    fn reference(&self, fold: usize) -> Result<Fitted> {
+        Ok(self.best_reference(fold)?.0)
+    }
+
+    /// First with the front of the reference, so that like is compared with like; then with the other one.
+    fn fit(&self, request: Request<'_>) -> Result<Fitted> {
+        let first = if self.points.is_some() { self.best_reference(request.fold)?.1 } else { Tied::AsImposed };
+        let front = if request.restart % 2 == 1 && self.points.is_some() { first.other() } else { first };
+        self.fitted(Constraint { imposed: request.imposed, front }, request.fold, request.restart)
     }
 }
 
-#[cfg(test)]
-#[path = "networks_tests.rs"]
-mod tests;
+/// cl(M) of one layer of invariant weights: every candidate that all invariant weights are invariant to.
+fn linear_closure(problem: &Problem, set: &GroupSet) -> Result<GroupSet> {
+    let dimension = |set: &GroupSet| -> Result<usize> { Ok(problem.invariant_basis(set)?.len()) };
+    let own = dimension(set)?;
+    let mut closed = set.clone();
+    for candidate in 0..problem.groups().len() {
+        if !closed.contains(candidate) && dimension(&set.with(candidate))? == own {
+            closed.insert(candidate);
+        }
+    }
+    Ok(closed)
+}

@@ -1,125 +1,90 @@
-//! What is written down of a screen: one line with all the evidence.
+//! What is written down of a screen.
 
 use invar_algebra::GroupSet;
-use invar_nn::Head;
 use serde::{Deserialize, Serialize};
 
-use super::choose::Threshold;
 use super::config::ScreenConfig;
-use super::evidence::Cost;
+use super::cost::Cost;
+use super::decide::{Finding, Tested};
 use super::facts::Facts;
-use super::networks::Measure;
-use super::rule::Rule;
-use super::trial::{Evidence, Trial, Verdict};
+use super::measure::Measure;
+use super::networks::Kind;
 use crate::record::{Metrics, Recorded};
-use crate::stats::Mean;
 
-/// One model in both environments.
+/// What a model in a comparison is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// What was kept is imposed.
+    Kept,
+    /// The same network with nothing imposed.
+    Free,
+    /// A network that knows nothing of symmetries.
+    Plain,
+    /// The plain network, trained on random transformations by each candidate that does not hurt validation.
+    Augmented,
+    /// The true symmetry is imposed.
+    Oracle,
+    /// The most frequent answer; of numbers the mean.
+    Guess,
+}
+
+/// A model in every environment there is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StartResult {
-    /// In the training environment, on held-out examples.
+pub struct ModelRow {
+    /// What it is.
+    pub role: Role,
+    /// Which kind of network; none for a plain network and a guess.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Whether it is the final model.
+    #[serde(default)]
+    pub chosen: bool,
+    /// On held-out examples of the training environment.
     pub validation: Metrics,
     /// In the other environment, if there is one. Never used for a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extrapolation: Option<Metrics>,
-}
-
-/// A model beside which the screened one stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Comparison {
-    /// In both environments.
-    pub result: StartResult,
-    /// Share of coupled pairs answered alike (Definition 2); absent when nothing is irrelevant.
-    pub consistency: Option<f64>,
-}
-
-/// The networks with one kind of head and a constraint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HeadResult {
-    /// The head.
-    pub head: Head,
-    /// Every start.
-    pub starts: Vec<StartResult>,
-    /// The start with the smallest validation loss.
-    pub picked: usize,
-    /// Several starts that answer together in its place.
+    /// Share of coupled pairs with one prediction (Definition 2); absent when nothing is irrelevant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<Joined>,
-    /// Of what answers: share of coupled pairs answered alike (Definition 2).
     pub consistency: Option<f64>,
-    /// Cost against the head that decided, with the same constraint; absent for that one.
-    pub cost: Option<Cost>,
 }
 
-/// Starts that answer together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Joined {
-    /// Their places in the list of starts.
-    pub starts: Vec<usize>,
-    /// Their common answers.
-    pub result: StartResult,
-}
-
-impl HeadResult {
-    /// The start that was picked, alone.
-    pub fn picked(&self) -> &StartResult {
-        &self.starts[self.picked]
-    }
-
-    /// What answers: several starts together, or the one that was picked.
-    pub fn answers(&self) -> &StartResult {
-        self.together.as_ref().map_or_else(|| self.picked(), |joined| &joined.result)
-    }
-
-    /// Its head, and how many starts answer.
+impl ModelRow {
+    /// In words.
     pub fn in_words(&self) -> String {
-        let head = self.head.in_words();
-        self.together.as_ref().map_or(head.into(), |joined| format!("{head}, median of {} starts", joined.starts.len()))
+        let kind = self.kind.map_or("", Kind::in_words);
+        match self.role {
+            Role::Kept => format!("kept symmetries imposed, {kind}"),
+            Role::Free => format!("nothing imposed, {kind}"),
+            Role::Oracle => format!("oracle: true symmetries imposed, {kind}"),
+            Role::Plain => "plain network".into(),
+            Role::Augmented => "plain network, augmented by what does not hurt".into(),
+            Role::Guess => "most frequent answer".into(),
+        }
     }
 }
 
-/// What one rule decides.
+/// What the baseline kept that augments by every candidate that does not hurt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
-    /// The rule.
-    pub rule: Rule,
-    /// What is imposed: a closed set of candidates.
+pub struct Augmented {
+    /// The candidates that its training examples are moved by.
     pub kept: GroupSet,
-    /// Per candidate.
-    pub verdicts: Vec<Verdict>,
-    /// The group that is kept.
-    pub facts: Facts,
-    /// Each rejected candidate on top of the chosen model.
-    pub retests: Vec<Trial>,
-    /// Simplest head first.
-    pub heads: Vec<HeadResult>,
-    /// The simplest head that is not significantly worse than the one that decided.
-    pub preferred: usize,
-    /// What its answers cost against the network with nothing imposed; absent in older records.
+    /// What that costs the plain network on fresh examples, where some are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-    /// How the choice depends on the tolerance, as far as the fits at hand tell.
-    pub by_tolerance: Vec<Threshold>,
-    /// What speaks against trusting what is kept: that hardly anything was learned with nothing imposed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    pub true_cost: Option<f64>,
 }
 
-impl Answer {
-    /// The preferred head.
-    pub fn preferred(&self) -> &HeadResult {
-        &self.heads[self.preferred]
-    }
-
-    /// The result with this head.
-    pub fn head(&self, head: Head) -> Option<&HeadResult> {
-        self.heads.iter().find(|result| result.head == head)
-    }
+/// A kind of network that was compared before it was decided which one decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TriedNetwork {
+    /// Which.
+    pub kind: Kind,
+    /// With nothing imposed, on examples that select.
+    pub score: f64,
 }
 
 /// What a screen was and what came of it.
@@ -134,69 +99,95 @@ pub struct ScreenRecord {
     pub names: Vec<String>,
     /// Training, validation and test examples.
     pub examples: [usize; 3],
-    /// What scores are points of.
+    /// Of the first fold: examples that train, that select, that decide.
+    pub fold: [usize; 3],
+    /// What scores are.
     pub measure: Measure,
-    /// Smallest cost in points that the validation examples could show to be significant, corrected over the candidates.
-    pub detectable: f64,
-    /// The head that costs were measured with: the hidden one, unless the affine one learns the task and that one does not.
-    #[serde(default)]
-    pub decided_by: Head,
-    /// The fits with nothing imposed; the first is the reference.
-    pub free: Vec<StartResult>,
+    /// Kinds of networks that were compared.
+    pub networks: Vec<TriedNetwork>,
+    /// The one that decided.
+    pub decided_by: Kind,
+    /// Its score with nothing imposed, on the examples that decide, and what a guess has there.
+    pub reference: [f64; 2],
+    /// What is kept: a closed set of candidates.
+    pub kept: GroupSet,
     /// Per candidate.
-    pub evidence: Vec<Evidence>,
-    /// Every other constraint that was tried.
-    pub joints: Vec<Trial>,
-    /// Per rule.
-    pub answers: Vec<Answer>,
+    pub findings: Vec<Finding>,
+    /// The selected sets, smallest first, as far as they were tested.
+    pub chain: Vec<Tested>,
+    /// Sets as large that fit as well, and exclude what is kept.
+    pub rivals: Vec<Tested>,
+    /// Whether the search ran out of fits.
+    pub exhausted: bool,
+    /// Sets of symmetries fitted, restarts counted.
+    pub fits: usize,
+    /// What the kept ones are as a group.
+    pub facts: Facts,
+    /// All models side by side.
+    pub models: Vec<ModelRow>,
+    /// What the linear output costs against the network, with the kept symmetries imposed; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linear_cost: Option<Cost>,
+    /// What augmentation kept, where it was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub augmented: Option<Augmented>,
+    /// Why the verdicts say little, and what to try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weakness: Option<String>,
     /// The candidates that do hold, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<GroupSet>,
-    /// What a perfect decision would reach: the truth imposed, hidden head.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oracle: Option<HeadResult>,
-    /// A plain network, which knows nothing of symmetries; absent when it diverged.
-    pub plain: Option<Comparison>,
-    /// Accuracy of the most frequent training target: on the test set, or on validation examples without one.
-    pub chance: f64,
 }
 
 impl ScreenRecord {
-    /// What speaks for a candidate that is kept although alone it costs more than the rule allows: a trial together with others
-    /// that are kept as well.
-    pub fn speaks_for<'a>(&'a self, answer: &'a Answer, group: usize) -> Option<&'a Trial> {
-        let alone = &self.evidence[group].cost;
-        if !answer.kept.contains(group) || answer.rule.accepts(alone, self.config.settings.alpha) {
-            return None;
-        }
-        let together = self.joints.iter().chain(&answer.retests);
-        let fitting = together.filter(|trial| trial.imposed.contains(group) && trial.imposed.is_subset(&answer.kept));
-        let best = fitting.min_by(|a, b| a.cost.points.total_cmp(&b.cost.points))?;
-        (best.cost.points < alone.points).then_some(best)
+    /// The final model.
+    pub fn chosen(&self) -> Option<&ModelRow> {
+        self.models.iter().find(|row| row.chosen)
     }
 
-    /// What a cost is the cost of, and what else decided about a candidate.
-    pub fn note(&self, answer: &Answer, group: usize) -> String {
-        let names = |set: &GroupSet| set.iter().map(|group| self.names[group].as_str()).collect::<Vec<_>>().join(", ");
-        let early = if self.evidence[group].is_abandoned() { ", at most: the fit was given up early" } else { "" };
-        let alone = format!("cost of imposing it alone, against the network with nothing imposed{early}");
-        match &answer.verdicts[group] {
-            Verdict::Dropped(dropped) => match dropped.cost {
-                Some(cost) => format!("fits alone; together with {} it costs {:.1} points", names(&dropped.with), cost.points),
-                None => format!("fits alone; with {} it implies {}", names(&dropped.with), names(&dropped.implies)),
-            },
-            _ => match self.speaks_for(answer, group) {
-                Some(trial) => format!("{alone}; together with others that are kept it costs {:.1} points", trial.cost.points),
-                None => alone,
-            },
-        }
+    /// The first model of a role.
+    pub fn model(&self, role: Role) -> Option<&ModelRow> {
+        self.models.iter().find(|row| row.role == role)
+    }
+
+    /// The joint cost of what is kept.
+    pub fn kept_cost(&self) -> Option<&Tested> {
+        self.chain.iter().rev().find(|step| step.set == self.kept)
     }
 
     /// The positions that each candidate exchanges, when they are the swaps of one list of positions, from the first pair to the last.
     pub fn pairs(&self) -> Option<Vec<[usize; 2]>> {
-        let n: usize = self.answers.first()?.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
+        let n: usize = self.facts.blocks.as_ref()?.iter().map(Vec::len).sum();
         let pairs: Vec<[usize; 2]> = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j])).collect();
         (pairs.len() == self.names.len()).then_some(pairs)
+    }
+
+    /// What the cost of a candidate is the cost of, in words.
+    pub fn note(&self, candidate: usize) -> String {
+        let finding = &self.findings[candidate];
+        let Some(tested) = &finding.tested else {
+            return match finding.alone {
+                Some(_) => "imposed alone".into(),
+                None => "not asked".into(),
+            };
+        };
+        let others = tested.set.len().saturating_sub(1);
+        let with = match (finding.kept, others) {
+            (_, 0) => "imposed alone".into(),
+            (true, 1) => "imposed together with another one".into(),
+            (true, others) => format!("imposed together with {others} others"),
+            (false, _) => "imposed on top of what is kept".to_owned(),
+        };
+        match finding.enough {
+            Some(enough) => format!("{with}; about {enough} held-out examples would tell"),
+            None => with,
+        }
+    }
+
+    /// What a map of costs shows for a candidate: alone where it was fitted so, else what decided.
+    pub fn cost(&self, candidate: usize) -> Option<Cost> {
+        let finding = &self.findings[candidate];
+        finding.alone.or_else(|| finding.tested.as_ref().map(|tested| tested.cost))
     }
 }
 
@@ -206,11 +197,4 @@ impl Recorded for ScreenRecord {
     fn config(&self) -> &ScreenConfig {
         &self.config
     }
-}
-
-/// The cost of each candidate over seeds, in points, from records of one task.
-pub fn cost_over_seeds(records: &[&ScreenRecord]) -> Vec<Mean> {
-    let candidates = records.first().map_or(0, |record| record.evidence.len());
-    let of = |g: usize| records.iter().filter_map(|record| Some(record.evidence.get(g)?.cost.points)).collect::<Vec<_>>();
-    (0..candidates).filter_map(|g| Mean::of(&of(g))).collect()
 }

@@ -1,64 +1,59 @@
-//! A screen of a task, from its configuration to its record.
+//! A screen of a problem, from its configuration to its record and the final model.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
-use invar_algebra::GroupSet;
-use invar_nn::{Dataset, Epoch, Head, Inputs, Network, Schedule};
+use invar_algebra::{Action, Group, GroupSet};
+use invar_nn::{Dataset, Elements, Inputs};
 
-use super::config::{ScreenConfig, Settings};
-use super::decide::Screen;
-use super::decision::{Course, Decision, Outlook, Refits, Run, Stage, Together};
-use super::evidence::{Cost, detectable};
+use super::augment::augmented;
+use super::config::ScreenConfig;
+use super::cost::{Cost, Scores};
+use super::decide::{Decision, Question, decide};
 use super::facts::Facts;
+use super::fitter::Fitter;
+use super::measure::Measure;
 use super::memory::Memory;
-use super::networks::{Networks, Trained};
-use super::record::{Answer, Comparison, HeadResult, Joined, ScreenRecord, StartResult};
-use super::trial::Trial;
+use super::networks::{Folds, Ground, Kind, Networks, Trained, plain_config, scaled};
+use super::record::{Augmented, ModelRow, Role, ScreenRecord, TriedNetwork};
+use super::rule::Verdict;
+use super::trials::Run;
 use crate::error::{Error, Result};
-use crate::fit::{FitConfig, Method};
 use crate::networks::Backbone;
 use crate::problem::Problem;
-use crate::queue::Stop;
+use crate::queue::{self, Stop};
+use crate::record::Metrics;
+use crate::scaling::Scaling;
+
+/// Largest group whose elements a network looks through where another kind could decide as well.
+const VIEWS: usize = 24;
+/// The same where no other kind could.
+const MOST_VIEWS: usize = 256;
+/// Percentage points, or percent of the error, by which one kind of network must beat another to decide in its place.
+const BETTER: f64 = 1.0;
+/// Of what there is to gain over guessing, a share that says that the task is not learned.
+const LITTLE: f64 = 0.2;
 
 /// What a listener hears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// A stage begins; so many epochs are left, as far as it can be told.
-    Stage(Stage, usize),
-    /// Epochs that passed, or that an early end saved.
+    /// Something begins; so many epochs are left in it at least.
+    Stage(&'static str, usize),
+    /// Epochs that passed.
     Epochs(usize),
 }
 
-/// A finished screen with its networks.
+/// A finished screen with its final model.
 #[derive(Debug)]
 pub struct Screened {
     /// What is written down.
     pub record: ScreenRecord,
-    /// What answers, per rule: the network that was picked, or several.
-    pub networks: Vec<Network>,
-    /// The learning curve of the one that was picked: the full fit, then the refit.
-    pub curves: Vec<Vec<Epoch>>,
+    /// The final model.
+    pub model: Trained,
 }
 
-/// Whose score tells whether anything was learned.
-pub(crate) const NOTHING_IMPOSED: &str = "with nothing imposed the network has";
-
-/// Heads, simplest first.
-const HEADS: [Head; 2] = [Head::Affine, Head::Hidden];
-
 impl ScreenConfig {
-    /// Screens a task on the problem that its data and seed make. The listener hears of stages and epochs.
-    pub fn run(
-        &self,
-        problem: &Problem,
-        threads: usize,
-        stop: &Stop,
-        listen: &(dyn Fn(Progress) + Sync),
-    ) -> Result<ScreenRecord> {
-        self.screen(problem, threads, stop, listen, None).map(|screened| screened.record)
-    }
-
-    /// The same, with the networks that were picked. Fits that are in the memory are not made again.
+    /// Screens a problem. Fits that are in the memory are not made again.
     pub fn screen(
         &self,
         problem: &Problem,
@@ -67,124 +62,340 @@ impl ScreenConfig {
         listen: &(dyn Fn(Progress) + Sync),
         memory: Option<&Memory>,
     ) -> Result<Screened> {
-        self.check()?;
+        self.check(problem)?;
         let begun = Instant::now();
         let epochs = |count: usize| listen(Progress::Epochs(count));
-        let networks = |head| Networks::new(problem, self, head, stop, &epochs, memory);
-        let fitters = HEADS.into_iter().map(networks).collect::<Result<Vec<_>>>()?;
-        let measure = fitters[0].measure;
-        let stage = |stage: Stage, left: Outlook| {
-            // The plain network comes last.
-            let left = (left.full + 1) * self.settings.epochs + left.brief * self.settings.refit_epochs;
-            listen(Progress::Stage(stage, left));
-        };
-        let run = Run { alpha: self.settings.alpha, starts: self.settings.starts, threads, stop, listen: &stage };
-        let mut screen = Screen::new(&fitters, &self.rules, run)?;
-        let decisions = self.rules.iter().map(|&rule| screen.decide(rule)).collect::<Result<Vec<_>>>()?;
-        let truth = problem.symmetry.as_ref().map(|symmetry| fitters[0].built.closure(symmetry, problem)).transpose()?;
-        let oracle = truth.as_ref().map(|truth| self.oracle(&mut screen, truth)).transpose()?;
-        let plain = self.plain(problem, stop, &epochs)?;
-        let alone: Vec<&Trial> = screen.evidence().iter().flat_map(|evidence| &evidence.trials).collect();
-        let costs: Vec<Cost> = screen.evidence().iter().map(|evidence| evidence.cost).collect();
-        let joints = screen.trials().iter().filter(|trial| !alone.contains(trial)).cloned().collect();
-        let picked = |decision: &Decision<Trained>| {
-            let refits = &decision.refits[decision.preferred];
-            Ok((Trained::together(&refits.members())?, refits.courses[refits.best].curve()))
-        };
-        let (networks, curves) = decisions.iter().map(picked).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let detectable = detectable(&costs, problem.validation.len(), self.settings.alpha);
-        let free: Vec<StartResult> = screen.free().iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
-        let doubt = |decision: &Decision<Trained>| {
-            let score = free.first().filter(|_| !decision.kept.is_empty())?.validation.accuracy;
-            problem.doubt(NOTHING_IMPOSED, score, decision.rule, detectable)
-        };
-        let answers = decisions.iter().map(|decision| answer(problem, decision, doubt(decision))).collect::<Result<_>>()?;
-        let record = ScreenRecord {
+        let stage = |what: &'static str, fits: usize| listen(Progress::Stage(what, fits * self.settings.epochs));
+        let fresh = (self.fresh > 0).then(|| self.data.fresh(self.fresh, self.seed)).transpose()?;
+        let folds = Folds::of(problem, self.folds, self.seed)?.with_fresh(fresh);
+        let ground = Ground { problem, config: self, folds: &folds, stop, epochs: &epochs, memory };
+        let run = Run { threads, stop, listen: &stage };
+        let (mut networks, tried, judge) = judge(ground, run)?;
+        let guess = problem.guess();
+        let question =
+            Question { rule: self.rule, budget: self.budget, required: self.required.clone(), all_alone: self.all_alone };
+        let decision = decide(&networks[judge], &question, guess, run)?;
+        let linear = networks.iter().position(|networks| networks.kind == Kind::Linear && judge != 0);
+        let mut models = Models { ground, run, guess, rows: Vec::new(), linear_cost: None, augmented: None };
+        let judge = networks.swap_remove(judge);
+        // The judge was taken out; the linear kind, if there is one beside it, is the first.
+        let linear = linear.map(|_| &networks[0]).filter(|networks| networks.kind == Kind::Linear);
+        let model = models.compare(&judge, linear, &decision)?;
+        let mut record = self.record(problem, &judge, decision, tried, models, &folds);
+        record.weaken(&judge)?;
+        record.seconds = begun.elapsed().as_secs_f64();
+        Ok(Screened { record, model })
+    }
+
+    fn record(
+        &self,
+        problem: &Problem,
+        judge: &Networks<'_>,
+        decision: Decision,
+        networks: Vec<TriedNetwork>,
+        models: Models<'_>,
+        folds: &Folds,
+    ) -> ScreenRecord {
+        ScreenRecord {
             config: self.clone(),
+            seconds: 0.0,
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
             examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
-            measure,
-            detectable,
-            decided_by: HEADS[screen.judge()],
-            free,
-            evidence: screen.evidence().to_vec(),
-            joints,
-            answers,
-            oracle: oracle.map(|oracle| head_result(problem, Head::Hidden, &oracle)).transpose()?,
-            truth,
-            plain,
-            chance: problem.chance,
-            seconds: begun.elapsed().as_secs_f64(),
+            fold: folds.sizes(),
+            measure: problem.measure,
+            networks,
+            decided_by: judge.kind,
+            reference: [decision.reference.share(), models.guess],
+            facts: Facts::of(problem.groups(), &decision.kept),
+            kept: decision.kept,
+            findings: decision.findings,
+            chain: decision.chain,
+            rivals: decision.rivals,
+            exhausted: decision.exhausted,
+            fits: decision.fits,
+            models: models.rows,
+            linear_cost: models.linear_cost,
+            augmented: models.augmented,
+            weakness: None,
+            truth: problem.symmetry.clone(),
+        }
+    }
+}
+
+/// The kinds of networks that could decide, what each learns with nothing imposed, and which one decides: the one that learns most;
+/// the linear one only where it is better by more than symmetries may cost.
+fn judge<'a>(ground: Ground<'a>, run: Run<'_>) -> Result<(Vec<Networks<'a>>, Vec<TriedNetwork>, usize)> {
+    let kinds = kinds(ground)?;
+    let networks = kinds.into_iter().map(|kind| Networks::new(ground, kind)).collect::<Result<Vec<_>>>()?;
+    (run.listen)("kinds of networks", networks.len());
+    let mut scores: Vec<Option<Scores>> = networks.iter().map(|_| None).collect();
+    queue::run(
+        &networks,
+        run.threads,
+        run.stop,
+        |networks| networks.reference(0),
+        |k, result| {
+            scores[k] = Some(result?.selection);
+            Ok::<(), Error>(())
+        },
+    )?;
+    let scores = scores.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)?;
+    let first = usize::from(networks[0].kind == Kind::Linear && networks.len() > 1);
+    let mut best = first;
+    for k in first + 1..networks.len() {
+        if Cost::between(&scores[k], &scores[best]).points > BETTER {
+            best = k;
+        }
+    }
+    if first > 0 && Cost::between(&scores[0], &scores[best]).points > ground.config.rule.tolerance {
+        best = 0;
+    }
+    let tried =
+        networks.iter().zip(&scores).map(|(networks, scores)| TriedNetwork { kind: networks.kind, score: scores.share() });
+    let tried = tried.collect();
+    Ok((networks, tried, best))
+}
+
+/// The kinds that can take data and candidates; the linear one first, then what is tried first.
+fn kinds(ground: Ground<'_>) -> Result<Vec<Kind>> {
+    let Ground { problem, config, .. } = ground;
+    let images = matches!(problem.train.inputs(), Inputs::Images { .. });
+    if let Some(backbone) = config.network {
+        let for_images = matches!(backbone, Backbone::Patch { .. } | Backbone::Lift { .. });
+        if images != for_images && backbone != Backbone::Orbit {
+            let expected = if images { "one for images" } else { "`pairs`, `orbit` or `feedforward`: these data are no images" };
+            let got = Kind::Network(backbone).in_words().into();
+            return Err(Error::Setting { name: "network", expected: expected.into(), got });
+        }
+        let linear = (!images).then_some(Kind::Linear);
+        return Ok(linear.into_iter().chain([Kind::Network(backbone)]).collect());
+    }
+    if images {
+        return Ok(vec![Kind::Network(Backbone::lift())]);
+    }
+    let moves = |group: &Group| group.generators().iter().all(|g| matches!(g, Action::Permutation(_) | Action::Signed(_)));
+    let points = problem.groups().iter().all(moves) && crate::on_points::OnPoints::of(problem).is_ok();
+    let mut kinds = vec![Kind::Linear];
+    if problem.vocabulary.is_some() {
+        kinds.push(Kind::Network(Backbone::Feedforward));
+    }
+    if points {
+        kinds.push(Kind::Network(Backbone::Pairs));
+    }
+    let most = if points { VIEWS } else { MOST_VIEWS };
+    let all = Group::join("all", problem.groups())?;
+    if problem.vocabulary.is_none() && all.order() <= most.into() && Elements::of(&all, most).is_ok() {
+        kinds.push(Kind::Network(Backbone::Orbit));
+    }
+    // Whatever moves entries, a layer of invariant weights can be invariant to it.
+    if kinds.len() == 1 {
+        kinds.push(Kind::Network(Backbone::Feedforward));
+    }
+    Ok(kinds)
+}
+
+/// The final model, and what it is compared with.
+struct Models<'a> {
+    ground: Ground<'a>,
+    run: Run<'a>,
+    guess: f64,
+    rows: Vec<ModelRow>,
+    linear_cost: Option<Cost>,
+    augmented: Option<Augmented>,
+}
+
+impl<'a> Models<'a> {
+    fn compare(&mut self, judge: &Networks<'a>, linear: Option<&Networks<'a>>, decision: &Decision) -> Result<Trained> {
+        let problem = self.ground.problem;
+        let truth = problem.symmetry.as_ref().map(|symmetry| judge.closure(symmetry)).transpose()?;
+        let nothing = judge.closure(&GroupSet::empty())?;
+        let mut sets = vec![decision.kept.clone(), nothing.clone()];
+        sets.extend(truth.clone());
+        sets.dedup();
+        let arrays = matches!(problem.train.inputs(), Inputs::Array { .. });
+        let averaged = arrays.then(|| Networks::new(self.ground, Kind::Averaged)).transpose()?;
+        let kinds: Vec<&Networks<'a>> = std::iter::once(judge).chain(&averaged).chain(linear).collect();
+        let jobs: Vec<(usize, &GroupSet)> = sets
+            .iter()
+            .enumerate()
+            .filter(|(k, set)| !sets[..*k].contains(set))
+            .flat_map(|(_, set)| (0..kinds.len()).map(move |kind| (kind, set)))
+            .collect();
+        let restarts = self.ground.config.settings.restarts;
+        (self.run.listen)("final models", jobs.len() * restarts + 1);
+        let mut made: Vec<Option<Trained>> = jobs.iter().map(|_| None).collect();
+        let plain: Mutex<Option<Option<ModelRow>>> = Mutex::new(None);
+        // The plain network is one job more.
+        let all: Vec<Option<(usize, &GroupSet)>> = jobs.iter().copied().map(Some).chain([None]).collect();
+        let work = |job: &Option<(usize, &GroupSet)>| -> Result<Option<Trained>> {
+            if let Some((kind, set)) = *job {
+                return kinds[kind].best(set, restarts);
+            }
+            let row = self.plain()?;
+            *plain.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(row);
+            Ok(None)
         };
-        Ok(Screened { record, networks, curves })
+        queue::run(&all, self.run.threads, self.run.stop, work, |k, result| {
+            let result = result?;
+            if k < made.len() {
+                made[k] = result;
+            }
+            Ok::<(), Error>(())
+        })?;
+        let Some(plain) = plain.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) else {
+            return Err(Error::Stopped);
+        };
+        let augmented = if self.ground.config.augment {
+            augmented(self.ground, self.run, &plain_config(self.ground.config, problem, 0))?
+        } else {
+            None
+        };
+        let find = |kind: usize, set: &GroupSet| {
+            jobs.iter().position(|(k, one)| *k == kind && *one == set).and_then(|k| made[k].as_ref())
+        };
+        let tolerance = self.ground.config.rule.tolerance;
+        // By validation loss, as among restarts; the linear one where its answers are not worse.
+        let best = |set: &GroupSet| -> (usize, Option<Cost>) {
+            let made = || (0..kinds.len()).filter_map(|kind| Some((kind, &find(kind, set)?.scores)));
+            let network = made()
+                .filter(|(kind, _)| kinds[*kind].kind != Kind::Linear)
+                .reduce(|best, next| if next.1.loss < best.1.loss { next } else { best });
+            let linear = made().find(|(kind, _)| kinds[*kind].kind == Kind::Linear && kinds.len() > 1);
+            match (network, linear) {
+                (Some((network, scores)), Some((linear, simple))) => {
+                    let cost = Cost::between(scores, simple);
+                    let fine = cost.lower <= 0.0 && cost.points <= tolerance;
+                    (if fine { linear } else { network }, Some(cost))
+                }
+                (one, other) => (one.or(other).map_or(0, |(kind, _)| kind), None),
+            }
+        };
+        let (chosen, linear_cost) = best(&decision.kept);
+        let mut rows = Vec::new();
+        for (kind, networks) in kinds.iter().enumerate() {
+            if let Some(model) = find(kind, &decision.kept) {
+                rows.push(ModelRow { chosen: kind == chosen, ..self.row(Role::Kept, networks.kind, model)? });
+            }
+        }
+        if let Some(truth) = &truth {
+            let kind = best(truth).0;
+            if let Some(model) = find(kind, truth) {
+                rows.push(self.row(Role::Oracle, kinds[kind].kind, model)?);
+            }
+        }
+        for (kind, networks) in kinds.iter().enumerate() {
+            // Averaged over one view it is the plain network, which has a row of its own.
+            let again = nothing == decision.kept || networks.kind == Kind::Averaged;
+            if let Some(model) = find(kind, &nothing).filter(|_| !again) {
+                rows.push(self.row(Role::Free, networks.kind, model)?);
+            }
+        }
+        rows.extend(plain);
+        if let Some((row, kept)) = augmented {
+            rows.push(row);
+            self.augmented = Some(kept);
+        }
+        rows.push(self.guessed());
+        (self.rows, self.linear_cost) = (rows, linear_cost);
+        let model = find(chosen, &decision.kept).cloned();
+        model.ok_or_else(|| Error::Setting {
+            name: "learning rate",
+            expected: "one with which the final model converges".into(),
+            got: "too large: every restart diverged".into(),
+        })
     }
 
-    /// The truth imposed, hidden head.
-    fn oracle(&self, screen: &mut Screen<'_, Networks<'_>>, truth: &GroupSet) -> Result<Refits<Trained>> {
-        let hidden = HEADS.len() - 1;
-        let refits = screen.refits(hidden, truth, |_| false)?;
-        let best = refits.best().scores.clone();
-        screen.join(hidden, refits, self.rules.first().copied().unwrap_or_default(), &best)
+    fn row(&self, role: Role, kind: Kind, model: &Trained) -> Result<ModelRow> {
+        let problem = self.ground.problem;
+        let metrics = |data: &Dataset| problem.metrics_on(&model.network, &scaled(model.scaling.as_ref(), data));
+        let irrelevant = problem.symmetry.as_ref().is_some_and(|symmetry| !symmetry.is_empty());
+        let consistency = match problem.pairs.as_ref().filter(|_| irrelevant) {
+            Some([one, other]) => {
+                let alike = |(a, b): &(f64, f64)| match problem.measure {
+                    Measure::Accuracy => (a.round() - b.round()).abs() < 0.5,
+                    Measure::RSquared { variance } => (a - b).abs() <= 1e-3 * variance.sqrt(),
+                };
+                let pairs = model.answers(one)?.into_iter().zip(model.answers(other)?);
+                let alike = pairs.filter(alike).count();
+                Some(alike as f64 / one.len().max(1) as f64)
+            }
+            None => None,
+        };
+        Ok(ModelRow {
+            role,
+            kind: Some(kind),
+            chosen: false,
+            validation: metrics(&problem.validation)?,
+            extrapolation: problem.test.as_ref().map(metrics).transpose()?,
+            consistency,
+        })
     }
 
-    /// The plain network, trained as long as the others: the paper's in the same size where that was asked for.
-    fn plain(&self, problem: &Problem, stop: &Stop, epochs: &(dyn Fn(usize) + Sync)) -> Result<Option<Comparison>> {
-        let base = FitConfig::new(self.data, Method::Plain).with_schedule(Schedule::OneCycle, self.settings.epochs);
-        let small = || matches!(problem.train.inputs(), Inputs::Images { .. }).then(Backbone::small);
-        let patch = self.backbone.filter(|backbone| matches!(backbone, Backbone::Patch { .. }));
-        let base = FitConfig { backbone: patch.or_else(small), ..base };
-        let Settings { learning_rate, batch, .. } = self.settings;
-        let config = FitConfig { learning_rate, batch, seed: self.seed, ..base };
-        let record = match config.run_unless(problem, stop, |_| epochs(1)) {
+    fn plain(&self) -> Result<Option<ModelRow>> {
+        let Ground { problem, stop, epochs, .. } = self.ground;
+        let fit = plain_config(self.ground.config, problem, 0);
+        let scaling = match problem.train.inputs() {
+            Inputs::Array { dim, values } => Some(Scaling::of_arrays(values, *dim, [])),
+            _ => None,
+        };
+        let own = problem.scaled(scaling.as_ref());
+        let record = match fit.run_unless(own.as_ref().unwrap_or(problem), stop, |_| epochs(1)) {
             Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(None),
             outcome => outcome?.record,
         };
-        let result = StartResult { validation: record.validation, extrapolation: record.extrapolation };
-        Ok(Some(Comparison { result, consistency: record.consistency }))
+        let (validation, extrapolation) = (record.validation, record.extrapolation);
+        Ok(Some(ModelRow {
+            role: Role::Plain,
+            kind: None,
+            chosen: false,
+            validation,
+            extrapolation,
+            consistency: record.consistency,
+        }))
+    }
+
+    fn guessed(&self) -> ModelRow {
+        let problem = self.ground.problem;
+        let metrics = |accuracy: f64| Metrics { loss: 0.0, accuracy };
+        let extrapolation = problem.test.as_ref().map(|_| metrics(problem.chance));
+        ModelRow {
+            role: Role::Guess,
+            kind: None,
+            chosen: false,
+            validation: metrics(self.guess),
+            extrapolation,
+            consistency: None,
+        }
     }
 }
 
-impl Course<Trained> {
-    /// Both learning curves, epochs counted on.
-    fn curve(&self) -> Vec<Epoch> {
-        let (first, last) = (&self.first.model.curve, &self.last.model.curve);
-        let later = last.iter().map(|epoch| Epoch { epoch: epoch.epoch + first.len(), ..*epoch });
-        first.iter().copied().chain(later).collect()
+impl ScreenRecord {
+    /// Where the network has not learned the task, or another one has learned much more, its verdicts say little.
+    fn weaken(&mut self, judge: &Networks<'_>) -> Result<()> {
+        let [score, guess] = self.reference;
+        let free = self.model(Role::Free).or_else(|| self.chosen()).map_or(score, |row| row.validation.accuracy);
+        let plain = self.model(Role::Plain).map(|row| row.validation.accuracy);
+        let margin = match self.measure {
+            Measure::Accuracy => self.config.rule.tolerance / 100.0,
+            Measure::RSquared { .. } => self.config.rule.tolerance / 100.0 * (1.0 - free + 0.05),
+        };
+        let show = |score: f64| self.measure.show(score);
+        let advice = "Try more epochs, another network (`network`) or more data";
+        let reason = if score - guess < LITTLE * (1.0 - guess) {
+            format!("with nothing imposed the network has {}, and a guess has {}. {advice}.", show(score), show(guess))
+        } else if let Some(plain) = plain.filter(|plain| *plain > free + margin) {
+            format!("a plain network has {}, this one {} with nothing imposed. {advice}.", show(plain), show(free))
+        } else {
+            return Ok(());
+        };
+        for (one, finding) in self.findings.iter_mut().enumerate() {
+            // What no data could contradict stays what it is: a candidate that changes nothing.
+            let trivial = judge.closure(&GroupSet::empty())?.contains(one);
+            if !trivial {
+                finding.verdict = Verdict::CannotTell;
+            }
+        }
+        self.weakness = Some(reason);
+        Ok(())
     }
-}
-
-fn answer(problem: &Problem, decision: &Decision<Trained>, doubt: Option<String>) -> Result<Answer> {
-    let heads = HEADS.iter().zip(&decision.refits).map(|(&head, refits)| head_result(problem, head, refits));
-    Ok(Answer {
-        rule: decision.rule,
-        kept: decision.kept.clone(),
-        verdicts: decision.verdicts.clone(),
-        facts: Facts::of(&problem.lattice, &decision.kept),
-        retests: decision.retests.clone(),
-        heads: heads.collect::<Result<_>>()?,
-        preferred: decision.preferred,
-        cost: Some(decision.cost),
-        by_tolerance: decision.by_tolerance.clone(),
-        doubt,
-    })
-}
-
-fn head_result(problem: &Problem, head: Head, refits: &Refits<Trained>) -> Result<HeadResult> {
-    let starts = refits.courses.iter().map(|course| start_result(problem, course)).collect::<Result<_>>()?;
-    let network = Trained::together(&refits.members())?;
-    let consistency = problem.consistency(&network)?;
-    let joined = |together: &Together| -> Result<Joined> {
-        Ok(Joined { starts: together.members.clone(), result: result_of(problem, &network)? })
-    };
-    let together = refits.together.as_ref().map(joined).transpose()?;
-    Ok(HeadResult { head, starts, picked: refits.best, together, consistency, cost: refits.cost })
-}
-
-fn start_result(problem: &Problem, course: &Course<Trained>) -> Result<StartResult> {
-    result_of(problem, &course.last.model.network)
-}
-
-fn result_of(problem: &Problem, network: &Network) -> Result<StartResult> {
-    let (validation, extrapolation) = problem.metrics(network)?;
-    Ok(StartResult { validation, extrapolation })
 }

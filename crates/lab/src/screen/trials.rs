@@ -1,0 +1,116 @@
+//! The fits of a fold, each made once: what a set of symmetries costs there.
+
+use invar_algebra::GroupSet;
+
+use super::cost::{Cost, Scores};
+use super::fitter::{Fitter, Request};
+use crate::error::{Error, Result};
+use crate::queue::{self, Stop};
+
+/// Initialisations of a set before it is refused.
+pub(super) const RESTARTS: usize = 2;
+
+/// How to run fits.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Fits at once. The answer does not depend on it.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a Stop,
+    /// Hears how many fits are still to be made at least, and of what.
+    pub listen: &'a (dyn Fn(&'static str, usize) + Sync),
+}
+
+/// A set of symmetries, imposed together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Trial {
+    pub(super) set: GroupSet,
+    /// On the examples that select.
+    pub(super) cost: Cost,
+    pub(super) loss: f64,
+    /// The scores that decide.
+    pub(super) decision: Scores,
+    /// What it truly costs, where fresh examples are drawn.
+    pub(super) true_cost: Option<f64>,
+}
+
+/// All fits of one fold.
+pub(super) struct Trials<'a, F> {
+    pub(super) fitter: &'a F,
+    pub(super) fold: usize,
+    pub(super) run: Run<'a>,
+    tolerance: f64,
+    selection: Scores,
+    /// With nothing imposed, on the examples that decide.
+    pub(super) reference: Scores,
+    /// The same on fresh examples.
+    fresh: Option<f64>,
+    pub(super) known: Vec<Trial>,
+    /// Sets fitted so far, and restarts of them.
+    pub(super) fits: usize,
+}
+
+impl<'a, F: Fitter> Trials<'a, F> {
+    pub(super) fn new(fitter: &'a F, fold: usize, tolerance: f64, run: Run<'a>) -> Result<Self> {
+        let reference = fitter.reference(fold)?;
+        let (selection, fresh, reference) = (reference.selection, reference.fresh, reference.decision);
+        Ok(Self { fitter, fold, run, tolerance, selection, reference, fresh, known: Vec::new(), fits: 0 })
+    }
+
+    pub(super) fn find(&self, set: &GroupSet) -> Option<&Trial> {
+        self.known.iter().find(|trial| trial.set == *set)
+    }
+
+    pub(super) fn accepts(&self, trial: &Trial) -> bool {
+        trial.cost.points <= self.tolerance + 1e-9
+    }
+
+    /// Whether the examples that select show a cost to be within the tolerance.
+    pub(super) fn is_sure_of(&self, trial: &Trial) -> bool {
+        trial.cost.upper <= self.tolerance
+    }
+
+    /// Whether a set that was fitted stood; none where it was not.
+    pub(super) fn stands(&self, set: &GroupSet) -> Option<bool> {
+        self.find(set).map(|trial| self.accepts(trial))
+    }
+
+    /// Fits all sets that are not known yet, those that are refused from another initialisation as well: of both the better one counts.
+    pub(super) fn make(&mut self, what: &'static str, sets: &[GroupSet]) -> Result<()> {
+        let mut open: Vec<&GroupSet> = Vec::new();
+        for set in sets {
+            if self.find(set).is_none() && !open.contains(&set) && !self.fitter.vanishes(set)? {
+                open.push(set);
+            }
+        }
+        for restart in 0..RESTARTS {
+            (self.run.listen)(what, open.len());
+            let made = self.fit_all(&open, restart)?;
+            self.fits += made.len();
+            for trial in made {
+                match self.known.iter_mut().find(|known| known.set == trial.set) {
+                    Some(known) if known.cost.points > trial.cost.points => *known = trial,
+                    Some(_) => {}
+                    None => self.known.push(trial),
+                }
+            }
+            open.retain(|set| self.known.iter().any(|trial| trial.set == **set && trial.cost.points > self.tolerance));
+        }
+        Ok(())
+    }
+
+    fn fit_all(&self, sets: &[&GroupSet], restart: usize) -> Result<Vec<Trial>> {
+        let mut results: Vec<Option<Trial>> = sets.iter().map(|_| None).collect();
+        let work = |imposed: &&GroupSet| -> Result<Trial> {
+            let fitted = self.fitter.fit(Request { imposed, fold: self.fold, restart })?;
+            let cost = Cost::between(&self.selection, &fitted.selection);
+            let true_cost = self.fresh.zip(fitted.fresh).map(|(reference, fit)| self.reference.points_between(reference, fit));
+            Ok(Trial { set: (*imposed).clone(), cost, loss: fitted.selection.loss, decision: fitted.decision, true_cost })
+        };
+        queue::run(sets, self.run.threads, self.run.stop, work, |k, result| {
+            results[k] = Some(result?);
+            Ok::<(), Error>(())
+        })?;
+        results.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)
+    }
+}
