@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_algebra::{Certificate, Group, GroupSet, Lattice, Options, SparseVector, Subspace, left_fixed_space, warnings};
+use invar_algebra::{Check, Error, Group, GroupSet, Lattice, Options, SparseVector, Subspace, left_fixed_space, warnings};
+use invar_data::Limits;
 use serde::Serialize;
 
 use crate::cli::LatticeArgs;
 use crate::output::{self, count, line, order, strong, thousands};
+use crate::watch::Watch;
 
 /// Most subspaces and vectors printed for people.
 const SHOWN: usize = 60;
@@ -26,6 +28,9 @@ struct Answer {
     /// Pairs (upper, lower) of positions in `subspaces`.
     hasse: Vec<(usize, usize)>,
     verified: Option<bool>,
+    /// What is to be known about how it was verified, when there is anything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -65,9 +70,19 @@ pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
     let files = [("--svg", &args.svg), ("--html", &args.html), ("--certificate", &args.certificate)];
     output::check_apart(&files.map(|(option, path)| (option, path.as_deref())), &[])?;
     let groups = args.candidates.groups()?;
-    let options = Options { mode: args.mode.into(), cap: args.cap, ..Options::default() };
-    let lattice = Lattice::new(groups, &options)?;
-    let certificate = (!args.no_verify).then(|| lattice.verify());
+    let memory = args.memory.map_or_else(|| Limits::of_this_machine().bytes, |gb| (gb as u64).saturating_mul(1_000_000_000));
+    let vectors = args.json || args.vectors || args.svg.is_some() || args.html.is_some();
+    let options = Options { mode: args.mode.into(), cap: args.cap, memory, vectors, ..Options::default() };
+    let watch = Watch::new();
+    let lattice = Lattice::build(groups, &options, &|progress| watch.hear(progress))?;
+    if args.eigenspaces && args.json {
+        admit_eigenspaces(&lattice)?;
+    }
+    if args.certificate.is_some() {
+        lattice.admit_certificate()?;
+    }
+    let checks = (!args.no_verify).then(|| lattice.check(&|progress| watch.hear(progress)));
+    watch.finish();
 
     let diagram = invar_lab::diagram::DiagramOptions { eigenspaces: args.eigenspaces, ..Default::default() };
     if let Some(path) = &args.svg {
@@ -76,20 +91,32 @@ pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
     if let Some(path) = &args.html {
         output::write(path, &invar_lab::diagram::html(&lattice, &diagram))?;
     }
-    if let (Some(path), Some(certificate)) = (&args.certificate, &certificate) {
-        output::write(path, &serde_json::to_string(certificate)?)?;
+    if let (Some(path), Some(checks)) = (&args.certificate, &checks) {
+        output::write(path, &serde_json::to_string(&lattice.certificate(checks.clone()))?)?;
     }
     if args.json {
-        output::json(&answer(&lattice, certificate.as_ref(), args))?;
+        output::json(&answer(&lattice, checks.as_deref(), args))?;
     } else {
         output::warn(lattice.groups());
-        line(&render(&lattice, certificate.as_ref(), args))?;
+        line(&render(&lattice, checks.as_deref(), args))?;
         for path in [&args.svg, &args.html, &args.certificate].into_iter().flatten() {
             line(&format!("wrote {}", path.display()))?;
         }
     }
-    let holds = certificate.is_none_or(|certificate| certificate.holds());
+    let holds = checks.is_none_or(|checks| checks.iter().all(Check::holds));
     Ok(ExitCode::from(u8::from(!holds)))
+}
+
+/// Refuses to write out each group's own space of invariants when that would take more memory than the lattice may.
+fn admit_eigenspaces(lattice: &Lattice) -> Result<()> {
+    let dimension = |group: &Group| group.orbits().map_or(0, |orbits| orbits.invariant_dimension());
+    let vectors: usize = lattice.groups().iter().map(dimension).sum();
+    let needed = (vectors as u64).saturating_mul(40 * lattice.shape().len() as u64);
+    let limit = lattice.options().memory;
+    if needed > limit {
+        return Err(Error::TooLarge { what: "writing out the spaces of all groups".into(), needed, limit }.into());
+    }
+    Ok(())
 }
 
 /// A group's own space of invariants W; none when generators are real.
@@ -99,7 +126,7 @@ fn eigenspace(group: &Group) -> Option<Vec<SparseVector<invar_algebra::IBig>>> {
     (!real).then(|| left_fixed_space(group).into_iter().map(|values| SparseVector { entries: entries.clone(), values }).collect())
 }
 
-fn answer(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeArgs) -> Answer {
+fn answer(lattice: &Lattice, checks: Option<&[Check]>, args: &LatticeArgs) -> Answer {
     let integer = |x: &invar_algebra::IBig| serde_json::Value::from(x.to_string());
     let group = |group: &Group| GroupAnswer {
         name: group.name().into(),
@@ -127,12 +154,13 @@ fn answer(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeAr
         groups: lattice.groups().iter().map(group).collect(),
         subspaces: lattice.subspaces().iter().map(subspace).collect(),
         hasse: lattice.hasse_edges(),
-        verified: certificate.map(Certificate::holds),
+        verified: checks.map(|checks| checks.iter().all(Check::holds)),
+        notes: checks.into_iter().flatten().filter_map(|check| check.how.clone()).collect(),
         warnings: warnings(lattice.groups()).iter().map(ToString::to_string).collect(),
     }
 }
 
-fn render(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeArgs) -> String {
+fn render(lattice: &Lattice, checks: Option<&[Check]>, args: &LatticeArgs) -> String {
     let d = lattice.shape().len();
     let m = lattice.groups().len();
     let mut text = vec![format!("shape {}: {}, {}\n", lattice.shape(), output::entries(d), count(m, "candidate group"))];
@@ -158,18 +186,17 @@ fn render(lattice: &Lattice, certificate: Option<&Certificate>, args: &LatticeAr
     if let Some(gap) = lattice.gap() {
         text.push(format!("found in floating point: the smallest singular-value gap was {gap:.1e}"));
     }
-    if let Some(certificate) = certificate {
-        text.push(render_checks(certificate));
+    if let Some(checks) = checks {
+        text.push(render_checks(checks));
     }
     text.join("\n")
 }
 
 fn eigenspaces(lattice: &Lattice) -> String {
     let row = |group: &Group| {
-        let dimension = match (group.orbits(), eigenspace(group)) {
-            (Some(orbits), _) => orbits.invariant_dimension().to_string(),
-            (None, Some(vectors)) => vectors.len().to_string(),
-            (None, None) => "-".into(),
+        let dimension = match group.orbits() {
+            Some(orbits) => orbits.invariant_dimension().to_string(),
+            None => eigenspace(group).map_or("-".into(), |vectors| vectors.len().to_string()),
         };
         vec![group.name().to_string(), order(&group.order()), dimension]
     };
@@ -204,18 +231,26 @@ fn vectors(lattice: &Lattice) -> String {
     text.join("\n")
 }
 
-/// One line when all is well, else every law that fails.
-pub(crate) fn render_checks(certificate: &Certificate) -> String {
-    let cases: usize = certificate.checks.iter().map(|check| check.cases).sum();
-    if certificate.holds() {
-        return format!("verified: all {} laws hold, in {} cases", certificate.checks.len(), thousands(&cases));
+/// One line when all is well, else every law that fails; and what is to be known about how they were checked.
+pub(crate) fn render_checks(checks: &[Check]) -> String {
+    let notes = || checks.iter().filter_map(|check| check.how.as_ref()).map(|how| format!("  {how}"));
+    if checks.iter().all(Check::holds) {
+        let cases: usize = checks.iter().map(|check| check.cases).sum();
+        // A law of which nothing could be checked is told of in the notes.
+        let laws = checks.iter().filter(|check| check.cases > 0 || check.how.is_none()).count();
+        let all =
+            if laws == checks.len() { format!("all {laws} laws hold") } else { format!("{laws} of {} laws hold", checks.len()) };
+        return std::iter::once(format!("verified: {all}, in {} cases", thousands(&cases)))
+            .chain(notes())
+            .collect::<Vec<_>>()
+            .join("\n");
     }
-    let failed = certificate.checks.iter().filter(|check| !check.holds());
-    let tell = |check: &invar_algebra::Check| {
+    let failed = checks.iter().filter(|check| !check.holds());
+    let tell = |check: &Check| {
         let more =
             if check.failures.len() > 5 { format!("\n    ... and {} more", check.failures.len() - 5) } else { String::new() };
         let first: Vec<String> = check.failures.iter().take(5).map(|failure| format!("    {failure}")).collect();
         format!("  does not hold: {}\n{}{more}", check.law, first.join("\n"))
     };
-    std::iter::once("NOT verified".to_string()).chain(failed.map(tell)).collect::<Vec<_>>().join("\n")
+    std::iter::once("NOT verified".to_string()).chain(failed.map(tell)).chain(notes()).collect::<Vec<_>>().join("\n")
 }

@@ -20,6 +20,7 @@ mod tasks;
 mod together;
 mod train;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 

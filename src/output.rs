@@ -44,7 +44,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
         matches!(error, invar_data::Error::Request { .. } | invar_data::Error::Name { .. })
     }
     fn algebra(error: &Error) -> bool {
-        !matches!(error, Error::TooManySets { .. } | Error::AmbiguousRank { .. })
+        !matches!(error, Error::TooManySets { .. } | Error::AmbiguousRank { .. } | Error::TooLarge { .. })
     }
     /// Sizes that no network can take are a wrong request, too.
     fn network(error: &invar_nn::Error) -> bool {

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     } else {
         let groups = output::count(found.groups.len(), "group");
         let subspaces = output::count(found.subspaces.len(), "subspace");
-        output::line(&format!("shape {}, {groups}, {subspaces}\n{}", found.shape, render_checks(&found)))?;
+        output::line(&format!("shape {}, {groups}, {subspaces}\n{}", found.shape, render_checks(&found.checks)))?;
     }
     Ok(ExitCode::from(u8::from(!found.holds())))
 }

@@ -88,6 +88,10 @@ pub(crate) struct LatticeArgs {
     #[arg(long, default_value = "4096", value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) cap: usize,
 
+    /// Most memory to use, in GB (10^9 bytes). Without it: half of what is free.
+    #[arg(long, value_name = "GB", value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(crate) memory: Option<usize>,
+
     /// Print JSON (schema in docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,

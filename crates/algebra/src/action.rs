@@ -41,7 +41,11 @@ impl Action {
 
     /// Whether nothing changes.
     pub fn is_identity(&self) -> bool {
-        matches!(self.clone().simplified(), Self::Permutation(p) if p.is_identity())
+        match self {
+            Self::Permutation(p) => p.is_identity(),
+            Self::Signed(s) => s.permutation().is_identity() && s.negative().iter().all(|minus| !minus),
+            matrix => matches!(matrix.clone().simplified(), Self::Permutation(p) if p.is_identity()),
+        }
     }
 
     /// Writes `T x` into `out`.

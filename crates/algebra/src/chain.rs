@@ -5,8 +5,11 @@
 //! groups on classes of points; these form a normal subgroup N, and the group modulo N acts faithfully on the classes.
 //! So S_1000 costs no search at all, and only what is left goes through the algorithm.
 
+use std::collections::HashMap;
+
 use dashu_int::UBig;
 
+use crate::orbits::Orbits;
 use crate::permutation::Permutation;
 use crate::union_find::{Union, UnionFind};
 
@@ -22,7 +25,9 @@ pub(crate) struct Chain {
 #[derive(Debug, Clone)]
 struct Classes {
     of: Vec<u32>,
-    members: Vec<Vec<u32>>,
+    /// The points class by class: those of class k at `starts[k]..starts[k + 1]`.
+    starts: Vec<u32>,
+    points: Vec<u32>,
 }
 
 /// One step of the stabiliser chain: the orbit of a base class under what fixes all earlier base classes.
@@ -32,7 +37,7 @@ struct Level {
     generators: Vec<Permutation>,
     orbit: Vec<u32>,
     /// For each class of the orbit, an element that carries the base there.
-    carriers: Vec<Option<Permutation>>,
+    carriers: HashMap<usize, Permutation>,
 }
 
 impl Chain {
@@ -48,7 +53,7 @@ impl Chain {
 
     /// Number of elements: the permutations within classes, times the orbit lengths down the chain.
     pub(crate) fn order(&self) -> UBig {
-        let within = self.classes.members.iter().map(|class| factorial(class.len()));
+        let within = self.classes.each().filter(|class| class.len() > 1).map(|class| factorial(class.len()));
         let across = self.levels.iter().map(|level| UBig::from(level.orbit.len()));
         within.chain(across).fold(UBig::ONE, |product, factor| product * factor)
     }
@@ -63,11 +68,11 @@ impl Chain {
         let mut product = Permutation::identity(self.n);
         for level in &self.levels {
             let class = level.orbit[below(level.orbit.len())] as usize;
-            product = product.after(level.carriers[class].as_ref().expect("a class of the orbit has a carrier"));
+            product = product.after(&level.carriers[&class]);
         }
         let mut images: Vec<u32> = (0..self.n as u32).collect();
-        for class in self.classes.members.iter().filter(|class| class.len() > 1) {
-            let mut shuffled = class.clone();
+        for class in self.classes.each().filter(|class| class.len() > 1) {
+            let mut shuffled = class.to_vec();
             for k in (1..shuffled.len()).rev() {
                 shuffled.swap(k, below(k + 1));
             }
@@ -83,12 +88,12 @@ impl Chain {
             if class == level.base {
                 continue;
             }
-            match &level.carriers[class] {
+            match level.carriers.get(&class) {
                 Some(carrier) => p = carrier.inverse().after(&p),
                 None => return Some(p),
             }
         }
-        (0..self.classes.members.len()).any(|class| self.classes.image(&p, class) != class).then_some(p)
+        (0..self.classes.count()).any(|class| self.classes.image(&p, class) != class).then_some(p)
     }
 
     /// Makes `p`, which fixes the bases of all levels before `k`, a member of the group from level `k` on.
@@ -97,9 +102,9 @@ impl Chain {
             return;
         };
         if k == self.levels.len() {
-            let count = self.classes.members.len();
+            let count = self.classes.count();
             let base = (0..count).find(|&class| self.classes.image(&p, class) != class).expect("sifted to something that moves");
-            self.levels.push(Level::new(base, count, self.n));
+            self.levels.push(Level::new(base, self.n));
         }
         self.levels[k].generators.push(p);
         // Every generator applied to every class of the orbit either finds a new class or, by Schreier's lemma, yields
@@ -108,15 +113,14 @@ impl Chain {
         let mut open: Vec<(usize, usize)> = (0..self.levels[k].orbit.len()).map(|o| (o, newest)).collect();
         while let Some((o, s)) = open.pop() {
             let level = &self.levels[k];
-            let from = level.carriers[level.orbit[o] as usize].as_ref().expect("a class of the orbit has a carrier");
-            let step = level.generators[s].after(from);
+            let step = level.generators[s].after(&level.carriers[&(level.orbit[o] as usize)]);
             let class = self.classes.image(&step, level.base);
-            if let Some(carrier) = &level.carriers[class] {
+            if let Some(carrier) = level.carriers.get(&class) {
                 let fixing = carrier.inverse().after(&step);
                 self.add(k + 1, fixing);
             } else {
                 let level = &mut self.levels[k];
-                level.carriers[class] = Some(step);
+                level.carriers.insert(class, step);
                 level.orbit.push(class as u32);
                 let newcomer = level.orbit.len() - 1;
                 open.extend((0..level.generators.len()).map(|s| (newcomer, s)));
@@ -126,9 +130,8 @@ impl Chain {
 }
 
 impl Level {
-    fn new(base: usize, classes: usize, n: usize) -> Self {
-        let mut carriers = vec![None; classes];
-        carriers[base] = Some(Permutation::identity(n));
+    fn new(base: usize, n: usize) -> Self {
+        let carriers = HashMap::from([(base, Permutation::identity(n))]);
         Self { base, generators: Vec::new(), orbit: vec![base as u32], carriers }
     }
 }
@@ -143,35 +146,46 @@ impl Classes {
                 open.extend(generators.iter().map(|g| (g.image(a), g.image(b))));
             }
         }
-        let mut number = vec![u32::MAX; n];
-        let (mut of, mut members) = (Vec::with_capacity(n), Vec::<Vec<u32>>::new());
-        for point in 0..n {
-            let (root, _) = sets.find(point);
-            if number[root] == u32::MAX {
-                number[root] = members.len() as u32;
-                members.push(Vec::new());
-            }
-            of.push(number[root]);
-            members[number[root] as usize].push(point as u32);
-        }
-        Self { of, members }
+        let orbits = Orbits::from_sets(n, &mut sets);
+        let (starts, points) = orbits.grouped();
+        Self { of: (0..n).map(|point| orbits.orbit(point) as u32).collect(), starts, points }
+    }
+
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn members(&self, class: usize) -> &[u32] {
+        &self.points[self.starts[class] as usize..self.starts[class + 1] as usize]
+    }
+
+    fn each(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.count()).map(|class| self.members(class))
     }
 
     /// The class to which a permutation that preserves classes carries one of them.
     fn image(&self, p: &Permutation, class: usize) -> usize {
-        self.of[p.image(self.members[class][0] as usize)] as usize
+        self.of[p.image(self.members(class)[0] as usize)] as usize
     }
 
     fn are_preserved_by(&self, p: &Permutation) -> bool {
-        self.members.iter().enumerate().all(|(class, members)| {
+        self.each().enumerate().all(|(class, members)| {
             let image = self.image(p, class);
-            self.members[image].len() == members.len() && members.iter().all(|&i| self.of[p.image(i as usize)] as usize == image)
+            self.members(image).len() == members.len() && members.iter().all(|&i| self.of[p.image(i as usize)] as usize == image)
         })
     }
 }
 
 fn factorial(n: usize) -> UBig {
-    (2..=n).fold(UBig::ONE, |product, k| product * UBig::from(k))
+    /// The product of all numbers in a range, by halves: factors of like length are what large products are quick at.
+    fn product(from: usize, to: usize) -> UBig {
+        if to - from < 16 {
+            return (from..to).fold(UBig::ONE, |product, k| product * UBig::from(k));
+        }
+        let middle = from.midpoint(to);
+        product(from, middle) * product(middle, to)
+    }
+    product(1, n + 1)
 }
 
 #[cfg(test)]
@@ -237,7 +251,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % k as u64) as usize
         };
-        let mut counts = std::collections::HashMap::new();
+        let mut counts = HashMap::new();
         for _ in 0..8000 {
             *counts.entry(chain.sample(&mut below)).or_insert(0) += 1;
         }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::budget::bytes;
+
 /// The result of an algebra operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -66,6 +68,20 @@ pub enum Error {
         cap: usize,
         /// What the caller can do.
         advice: String,
+    },
+
+    /// More memory than the caller allows, found out before it was used.
+    #[error(
+        "{what} would bring the memory in use to {}, but at most {} may be used; raise the limit (--memory)",
+        bytes(*.needed), bytes(*.limit)
+    )]
+    TooLarge {
+        /// What does not fit.
+        what: String,
+        /// Bytes that would be in use.
+        needed: u64,
+        /// Bytes that may be used.
+        limit: u64,
     },
 
     /// A list of candidate groups that do not belong together.

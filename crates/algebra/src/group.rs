@@ -11,7 +11,7 @@ use crate::axis_form;
 use crate::chain::Chain;
 use crate::error::{Error, Result};
 use crate::faithful::Faithful;
-use crate::orbits::Orbits;
+use crate::orbits::{self, Orbits};
 use crate::permutation::Permutation;
 use crate::shape::Shape;
 
@@ -63,9 +63,9 @@ pub fn warnings(groups: &[Group]) -> Vec<Warning> {
     let mut found: Vec<Warning> =
         groups.iter().filter(|group| group.is_trivial()).map(|group| Warning::Trivial(group.name.clone())).collect();
     // Equal groups have equal orbits: only those need the full comparison.
-    let mut alike: HashMap<Option<Orbits>, Vec<&Group>> = HashMap::new();
-    for group in groups.iter().filter(|group| !group.is_trivial()) {
-        let bucket = alike.entry(group.orbits()).or_default();
+    let mut alike: HashMap<Option<u64>, Vec<&Group>> = HashMap::new();
+    for group in groups.iter().filter(|group| groups.len() > 1 && !group.is_trivial()) {
+        let bucket = alike.entry(orbits::fingerprint(group.shape.len(), &group.generators)).or_default();
         if let Some(twin) = bucket.iter().find(|other| other.is_same_as(group)) {
             found.push(Warning::Same(twin.name.clone(), group.name.clone()));
         }

@@ -21,7 +21,9 @@
 //! # Ok::<(), invar_algebra::Error>(())
 //! ```
 
+mod budget;
 mod error;
+mod progress;
 mod tolerance;
 
 mod shape;
@@ -29,6 +31,7 @@ mod shape;
 pub mod linear;
 mod modular;
 mod numeric;
+mod sparse;
 
 mod action;
 mod axis_form;
@@ -51,6 +54,7 @@ mod group_set;
 mod lattice;
 
 pub use action::Action;
+pub use budget::bytes;
 pub use builtin::candidates;
 pub use error::{Error, ParseError, Result};
 pub use group::{Group, Swap, Warning, Witness, warnings};
@@ -61,6 +65,7 @@ pub use lattice::{
 pub use matrix::{RationalMatrix, RealMatrix};
 pub use orbits::Orbits;
 pub use permutation::{Permutation, SignedPermutation};
+pub use progress::Progress;
 pub use reynolds::{Reynolds, invariant_weights, left_fixed_space, right_fixed_space};
 pub use shape::Shape;
 pub use spec::{Candidate, Generator, Kind, Number};

@@ -97,28 +97,6 @@ impl Echelon {
         self.rows.push(Row { pivot, entries: v });
         true
     }
-
-    /// All integer combinations `a`, up to scale, for which the sum of `a[j] * vectors[j]` lies in the span.
-    pub(crate) fn relations(&self, vectors: &[Vector]) -> Vec<Vector> {
-        let Some(width) = vectors.first().map(Vec::len) else {
-            return Vec::new();
-        };
-        let mut joined = self.clone();
-        let mut relations = Vec::new();
-        for (j, v) in vectors.iter().enumerate() {
-            let tail = (0..vectors.len()).map(|k| if k == j { IBig::ONE } else { IBig::ZERO });
-            let mut v: Vector = v.iter().cloned().chain(tail).collect();
-            joined.reduce(&mut v);
-            if v[..width].iter().all(IBig::is_zero) {
-                let mut relation = v.split_off(width);
-                make_primitive(&mut relation);
-                relations.push(relation);
-            } else {
-                joined.push_reduced(v);
-            }
-        }
-        relations
-    }
 }
 
 /// The dimension of the span.
@@ -203,16 +181,6 @@ mod tests {
         assert!(basis.iter().all(|x| rows.iter().all(|row| dot(row, x).is_zero())));
         assert_eq!(null_space(vec![], 2), vec![vector(&[1, 0]), vector(&[0, 1])]);
         assert!(null_space(vec![vector(&[0, 3]), vector(&[-1, 5])], 2).is_empty());
-    }
-
-    #[test]
-    fn relations_are_found_modulo_a_span() {
-        let mut span = Echelon::default();
-        assert!(span.insert(&vector(&[1, 1, 1])));
-        let vectors = vec![vector(&[1, 0, 0]), vector(&[0, 2, 2]), vector(&[0, 0, 0])];
-        let relations = span.relations(&vectors);
-        assert_eq!(relations, vec![vector(&[2, 1, 0]), vector(&[0, 0, 1])]);
-        assert!(span.contains(&combine(&relations[0], &vectors)));
     }
 
     #[test]

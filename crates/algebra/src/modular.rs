@@ -3,23 +3,32 @@
 //! Reducing modulo a prime can only lower a rank. So a full rank modulo p *proves* a full rank over the rationals, at the
 //! cost of machine arithmetic; only when the rank modulo p is short is it computed over the integers.
 
+use std::collections::{BinaryHeap, HashMap};
+
 use dashu_int::{IBig, Sign};
 
-use crate::linear::{self, Vector};
+use crate::sparse::{self, Row};
 
 /// The Mersenne prime 2^61 - 1.
-const P: u64 = (1 << 61) - 1;
+pub(crate) const P: u64 = (1 << 61) - 1;
 
-fn residue(x: &IBig) -> u64 {
-    let (sign, magnitude) = x.clone().into_parts();
-    let rest = magnitude % P;
-    if sign == Sign::Negative && rest != 0 { P - rest } else { rest }
+pub(crate) fn residue(x: &IBig) -> u64 {
+    let (sign, magnitude) = match i64::try_from(x) {
+        Ok(small) => (Sign::from(small < 0), small.unsigned_abs() % P),
+        Err(_) => (x.sign(), x.clone().into_parts().1 % P),
+    };
+    if sign == Sign::Negative && magnitude != 0 { P - magnitude } else { magnitude }
 }
 
-fn multiply(a: u64, b: u64) -> u64 {
+pub(crate) fn multiply(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
     let folded = (wide as u64 & P) + (wide >> 61) as u64;
     if folded >= P { folded - P } else { folded }
+}
+
+pub(crate) fn add(a: u64, b: u64) -> u64 {
+    let sum = a + b;
+    if sum >= P { sum - P } else { sum }
 }
 
 fn power(mut base: u64, mut exponent: u64) -> u64 {
@@ -34,68 +43,146 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     result
 }
 
-fn rank_modulo_p(vectors: &[Vector]) -> usize {
-    let mut rows: Vec<Vec<u64>> = vectors.iter().map(|v| v.iter().map(residue).collect()).collect();
-    let width = rows.first().map_or(0, Vec::len);
-    let mut rank = 0;
-    for column in 0..width {
-        let Some(pivot) = (rank..rows.len()).find(|&i| rows[i][column] != 0) else {
-            continue;
-        };
-        rows.swap(rank, pivot);
-        let inverse = power(rows[rank][column], P - 2);
-        let (done, rest) = rows.split_at_mut(rank + 1);
-        let lead = &done[rank];
-        for row in rest.iter_mut().filter(|row| row[column] != 0) {
-            let times = P - multiply(row[column], inverse);
-            for (x, &l) in row[column..].iter_mut().zip(&lead[column..]).filter(|(_, l)| **l != 0) {
-                let sum = *x + multiply(times, l);
-                *x = if sum >= P { sum - P } else { sum };
+/// A subspace modulo p, held as rows in echelon form. Each is led by its *last* entry, which is 1: in a basis of solutions that
+/// is where each vector stands alone, so that nothing is left to eliminate.
+#[derive(Debug, Default)]
+pub(crate) struct Echelon {
+    rows: Vec<Vec<(u32, u64)>>,
+    led: HashMap<u32, usize>,
+    /// The row being reduced: its values, zero between uses, and the columns where they may not be zero.
+    values: Vec<u64>,
+    open: BinaryHeap<u32>,
+    listed: Vec<bool>,
+}
+
+impl Echelon {
+    /// Rows of `width` entries.
+    pub(crate) fn new(width: usize) -> Self {
+        Self { values: vec![0; width], listed: vec![false; width], ..Self::default() }
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Forgets the rows after the first `rank`.
+    pub(crate) fn truncate(&mut self, rank: usize) {
+        for row in self.rows.drain(rank..) {
+            self.led.remove(&row[row.len() - 1].0);
+        }
+    }
+
+    fn list(&mut self, column: u32, value: u64) {
+        let place = &mut self.values[column as usize];
+        *place = add(*place, value);
+        if !std::mem::replace(&mut self.listed[column as usize], true) {
+            self.open.push(column);
+        }
+    }
+
+    /// Adds a row; false when it is in the span already, modulo p.
+    pub(crate) fn insert(&mut self, row: impl IntoIterator<Item = (u32, u64)>) -> bool {
+        row.into_iter().for_each(|(column, value)| self.list(column, value));
+        let mut left: Vec<(u32, u64)> = Vec::new();
+        while let Some(column) = self.open.pop() {
+            self.listed[column as usize] = false;
+            let value = std::mem::take(&mut self.values[column as usize]);
+            if value == 0 {
+                continue;
+            }
+            match self.led.get(&column) {
+                // Once something leads, what stands before it may stay.
+                Some(&k) if left.is_empty() => {
+                    let row = std::mem::take(&mut self.rows[k]);
+                    row[..row.len() - 1].iter().for_each(|&(c, r)| self.list(c, multiply(P - value, r)));
+                    self.rows[k] = row;
+                }
+                _ => left.push((column, value)),
             }
         }
-        rank += 1;
-        if rank == rows.len() {
-            break;
+        left.reverse();
+        let Some(&(column, lead)) = left.last() else {
+            return false;
+        };
+        if lead != 1 {
+            let inverse = power(lead, P - 2);
+            left.iter_mut().for_each(|(_, value)| *value = multiply(*value, inverse));
+        }
+        self.led.insert(column, self.rows.len());
+        self.rows.push(left);
+        true
+    }
+
+    /// The same with a row of integers.
+    pub(crate) fn insert_integers(&mut self, row: &Row) -> bool {
+        self.insert(row.iter().map(|(column, x)| (*column, residue(x))))
+    }
+}
+
+/// The rank over the rationals of rows of `width` entries.
+pub(crate) fn rank(rows: &[&Row], width: usize) -> usize {
+    let mut echelon = Echelon::new(width);
+    // Short rows first: long ones then lose their entries to them, and not the other way round.
+    let mut order = rows.to_vec();
+    order.sort_by_key(|row| row.len());
+    for row in &order {
+        echelon.insert_integers(row);
+        if echelon.rank() == width {
+            return width;
         }
     }
-    rank
+    if echelon.rank() == rows.len() { rows.len() } else { sparse::rank(order.into_iter().cloned()) }
 }
 
-/// The rank over the rationals.
-pub(crate) fn rank(vectors: &[Vector]) -> usize {
-    let most = vectors.len().min(vectors.first().map_or(0, Vec::len));
-    match rank_modulo_p(vectors) {
-        rank if rank == most => rank,
-        _ => linear::rank(vectors),
-    }
-}
-
-/// Whether the vectors are independent over the rationals.
-pub(crate) fn has_full_rank(vectors: &[Vector]) -> bool {
-    rank(vectors) == vectors.len()
+/// Whether the rows are independent over the rationals.
+pub(crate) fn has_full_rank(rows: &[Row], width: usize) -> bool {
+    rank(&rows.iter().collect::<Vec<_>>(), width) == rows.len()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
 
-    fn vector(entries: &[i64]) -> Vector {
-        entries.iter().map(|&e| IBig::from(e)).collect()
+    use super::*;
+    use crate::linear::{self, Vector};
+
+    fn row(entries: &[i64]) -> Row {
+        sparse::from_dense(&entries.iter().map(|&e| IBig::from(e)).collect::<Vec<_>>())
     }
 
     #[test]
     fn arithmetic_modulo_the_prime() {
         assert_eq!(residue(&IBig::from(-1)), P - 1);
         assert_eq!(residue(&(IBig::from(P) * IBig::from(7) + IBig::from(3))), 3);
+        assert_eq!(residue(&(IBig::from(P) * IBig::from(-9_000_000_000i64) - IBig::from(3))), P - 3);
         assert_eq!(multiply(P - 1, P - 1), 1);
         assert_eq!(multiply(power(12345, P - 2), 12345), 1);
+        assert_eq!(add(P - 1, 2), 1);
     }
 
     #[test]
     fn a_rank_that_drops_modulo_p_is_found_over_the_integers() {
-        let vectors = vec![vector(&[1, 0]), vec![IBig::ZERO, IBig::from(P)]];
-        assert_eq!(rank_modulo_p(&vectors), 1);
-        assert_eq!(rank(&vectors), 2);
-        assert!(has_full_rank(&vectors) && !has_full_rank(&[vector(&[1, 2]), vector(&[2, 4])]));
+        let large = vec![(1, IBig::from(P))];
+        let rows = [row(&[1, 0]), large];
+        let mut echelon = Echelon::new(2);
+        assert!(echelon.insert_integers(&rows[0]) && !echelon.insert_integers(&rows[1]));
+        assert!(has_full_rank(&rows, 2) && !has_full_rank(&[row(&[1, 2]), row(&[2, 4])], 2));
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_are_those_of_the_dense_form(rows in proptest::collection::vec(proptest::collection::vec(-2..=2i64, 5), 0..8)) {
+            let dense: Vec<Vector> = rows.iter().map(|row| row.iter().map(|&x| IBig::from(x)).collect()).collect();
+            let sparse: Vec<Row> = rows.iter().map(|entries| row(entries)).collect();
+            let mut echelon = Echelon::new(5);
+            for (k, row) in sparse.iter().enumerate() {
+                prop_assert_eq!(echelon.insert_integers(row), linear::rank(&dense[..=k]) > linear::rank(&dense[..k]));
+            }
+            prop_assert_eq!(rank(&sparse.iter().collect::<Vec<_>>(), 5), linear::rank(&dense));
+            let rank = echelon.rank();
+            let more = echelon.insert_integers(&row(&[1, 7, 49, 343, 2401]));
+            echelon.truncate(rank);
+            prop_assert_eq!(echelon.insert_integers(&row(&[1, 7, 49, 343, 2401])), more);
+        }
     }
 }

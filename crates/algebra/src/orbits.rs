@@ -1,5 +1,7 @@
 //! Orbits of permutations and signed permutations: the partition that tells all invariant vectors.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::action::Action;
 use crate::union_find::UnionFind;
 
@@ -122,6 +124,23 @@ impl Orbits {
         members
     }
 
+    /// The entries orbit by orbit, ascending within each: those of orbit k at `starts[k]..starts[k + 1]`.
+    pub(crate) fn grouped(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut starts = Vec::with_capacity(self.sizes.len() + 1);
+        starts.push(0);
+        for &size in &self.sizes {
+            starts.push(starts[starts.len() - 1] + size);
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![0; self.of.len()];
+        for (&orbit, entry) in self.of.iter().zip(0..) {
+            let place = &mut next[orbit as usize];
+            entries[*place as usize] = entry;
+            *place += 1;
+        }
+        (starts, entries)
+    }
+
     /// The Reynolds operator: replaces every entry by the (signed) mean over its orbit.
     ///
     /// `sums` is scratch space of at least [`count`](Self::count) entries, so that nothing is allocated.
@@ -141,16 +160,41 @@ impl Orbits {
     }
 }
 
-/// Pairs (a, b, reversed) that one generator forces to agree, `x_a = x_b` or `x_a = -x_b`; none for a matrix.
-pub(crate) fn edges(generator: &Action) -> Option<Vec<(usize, usize, bool)>> {
+/// Pairs (a, b, reversed) that one generator forces to agree, `x_a = x_b` or `x_a = -x_b`, by ascending a; none for a matrix.
+pub(crate) fn edges(generator: &Action) -> Option<impl Iterator<Item = (usize, usize, bool)> + '_> {
     let (permutation, negative) = match generator {
         Action::Permutation(p) => (p, None),
         Action::Signed(s) => (s.permutation(), Some(s.negative())),
         Action::Rational(_) | Action::Real(_) => return None,
     };
-    let minus = |i: usize| negative.is_some_and(|n| n[i]);
-    let moved = (0..permutation.len()).filter(|&i| permutation.image(i) != i || minus(i));
-    Some(moved.map(|i| (i, permutation.image(i), minus(i))).collect())
+    let minus = move |i: usize| negative.is_some_and(|n| n[i]);
+    let images = permutation.images().iter().map(|&image| image as usize).enumerate();
+    Some(images.map(move |(i, image)| (i, image, minus(i))).filter(|&(i, image, minus)| i != image || minus))
+}
+
+/// A number that is equal for groups with equal orbits; none if a generator is a matrix. Orbits of one entry cost nothing, so that
+/// families of many swaps are soon told apart.
+pub(crate) fn fingerprint(d: usize, generators: &[Action]) -> Option<u64> {
+    let mut moved: Vec<usize> = Vec::new();
+    for generator in generators {
+        moved.extend(edges(generator)?.map(|(a, _, _)| a));
+    }
+    moved.sort_unstable();
+    moved.dedup();
+    let mut hasher = DefaultHasher::new();
+    let orbits = if moved.len() > d / 8 {
+        Orbits::of(d, generators)?
+    } else {
+        moved.hash(&mut hasher);
+        let place = |entry: usize| moved.partition_point(|&other| other < entry);
+        let mut sets = UnionFind::new(moved.len());
+        for generator in generators {
+            edges(generator)?.for_each(|(a, b, reversed)| _ = sets.union(place(a), place(b), reversed));
+        }
+        Orbits::from_sets(moved.len(), &mut sets)
+    };
+    orbits.hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 #[cfg(test)]
@@ -173,6 +217,32 @@ mod tests {
         let mut x = [1.0, 2.0, 3.0, 5.0, 1.0];
         orbits.average(&mut x, &mut [0.0; 2]);
         assert_eq!(x.map(|x| x as i32), [0, 0, 0, 2, -2]);
+    }
+
+    #[test]
+    fn fingerprints_are_those_of_the_orbits_not_of_the_generators() {
+        let cycle = signed(&[1, 2, 0, 3], &[false; 4]);
+        let swaps = [signed(&[1, 0, 2, 3], &[false; 4]), signed(&[0, 2, 1, 3], &[false; 4])];
+        assert_eq!(fingerprint(4, std::slice::from_ref(&cycle)), fingerprint(4, &swaps));
+        assert_ne!(fingerprint(4, &swaps[..1]), fingerprint(4, &swaps[1..]));
+        let far = |a: u32, b: u32, minus: bool| {
+            let images: Vec<u32> = (0..40)
+                .map(|i| {
+                    if i == a {
+                        b
+                    } else if i == b {
+                        a
+                    } else {
+                        i
+                    }
+                })
+                .collect();
+            let negative: Vec<bool> = (0..40).map(|i| minus && (i == a || i == b)).collect();
+            fingerprint(40, &[signed(&images, &negative)])
+        };
+        assert_eq!(far(3, 9, false), far(9, 3, false));
+        assert_ne!(far(3, 9, false), far(3, 8, false));
+        assert_ne!(far(3, 9, false), far(3, 9, true));
     }
 
     #[test]

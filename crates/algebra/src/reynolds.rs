@@ -4,6 +4,7 @@ use dashu_int::IBig;
 use dashu_ratio::RBig;
 
 use crate::action::Action;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::linear::{self, Vector};
@@ -12,6 +13,9 @@ use crate::numeric::{self, Gap};
 use crate::orbits::Orbits;
 use crate::shape::Shape;
 use crate::tolerance::Tolerance;
+
+/// Most bytes of the vectors that [`invariant_weights`] writes out.
+const MOST_WEIGHTS: u64 = 4_000_000_000;
 
 /// The operator R = (1/|G|) Σ T over all T in G, found without enumerating G.
 ///
@@ -98,13 +102,6 @@ impl Reynolds {
             _ => None,
         }
     }
-
-    pub(crate) fn orbits(&self) -> Option<&Orbits> {
-        match &self.form {
-            Form::Orbits(orbits) => Some(orbits),
-            _ => None,
-        }
-    }
 }
 
 /// W of the paper: a basis of all w with wᵀT = wᵀ for every T, the weights of invariant neurons (Lemma 2).
@@ -120,7 +117,8 @@ pub fn right_fixed_space(group: &Group) -> Vec<Vector> {
 }
 
 /// A basis of Bt(M) in floating point: all weights on this shape that every group of M leaves alone. Exact before it is rounded,
-/// unless generators are real. The groups are not joined: together they may generate infinitely many elements.
+/// unless generators are real. The groups are not joined: together they may generate infinitely many elements. Refused when the
+/// vectors would take more than 4 GB.
 ///
 /// ```
 /// # use invar_algebra::{Shape, Tolerance, candidates, invariant_weights};
@@ -138,6 +136,8 @@ pub fn invariant_weights<'a>(
     let d = shape.len();
     let rounded = |basis: Vec<Vector>| basis.iter().map(|v| v.iter().map(|x| x.to_f64().value()).collect()).collect();
     if let Some(orbits) = Orbits::of(d, generators.iter().copied()) {
+        let entries = (orbits.invariant_dimension() as u64).saturating_mul(d as u64);
+        Budget::new(MOST_WEIGHTS).admit("the invariant weights", entries, size_of::<IBig>() + size_of::<f64>())?;
         return Ok(rounded(orbit_vectors(&orbits)));
     }
     if generators.iter().any(|generator| matches!(generator, Action::Real(_))) {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use dashu_int::IBig;
 use serde::{Deserialize, Serialize};
 
-use super::checks::{Check, check_all};
+use super::checks::Check;
+use super::places::{Interner, Places};
 use super::{Lattice, Mode, Options, SparseVector, Subspace};
 use crate::action::Action;
 use crate::error::{Error, Result};
@@ -66,12 +67,12 @@ pub struct VectorRecord {
 }
 
 impl Certificate {
-    pub(super) fn of(lattice: &Lattice) -> Self {
+    pub(super) fn of(lattice: &Lattice, checks: Vec<Check>) -> Self {
         let exact = lattice.gap.is_none();
         let groups = lattice.groups.iter().map(GroupRecord::of).collect();
         let subspaces = lattice.subspaces.iter().map(|s| SubspaceRecord::of(s, exact)).collect();
         let (shape, mode) = (lattice.shape().clone(), lattice.options.mode);
-        Self { shape, mode, groups, subspaces, checks: check_all(lattice) }
+        Self { shape, mode, groups, subspaces, checks }
     }
 
     /// Whether every check passed.
@@ -88,6 +89,7 @@ impl Certificate {
         }
         let d = self.shape.len();
         let real = groups.iter().flat_map(Group::generators).any(|g| matches!(g, Action::Real(_)));
+        let mut interner = Interner::default();
         let mut subspaces = Vec::new();
         for record in &self.subspaces {
             if record.groups.iter().any(|group| group >= groups.len()) {
@@ -100,13 +102,13 @@ impl Certificate {
                     record.vectors.len()
                 )));
             }
-            if subspaces.iter().any(|earlier: &Subspace| earlier.set == record.groups) {
+            if subspaces.iter().any(|earlier: &Subspace| *earlier.set() == record.groups) {
                 return Err(damaged("two subspaces name the same groups".into()));
             }
             if !record.vectors.iter().all(|v| v.fits(d)) {
                 return Err(damaged(format!("a vector does not fit shape {}", self.shape)));
             }
-            subspaces.push(if real { record.real_subspace(d) } else { record.exact_subspace() }.map_err(damaged)?);
+            subspaces.push(if real { record.real_subspace(d) } else { record.exact_subspace(&mut interner) }.map_err(damaged)?);
         }
         if let Some(reason) = mixed_parts(&groups, &subspaces) {
             return Err(damaged(reason));
@@ -152,19 +154,22 @@ impl GroupRecord {
 impl SubspaceRecord {
     fn of(subspace: &Subspace, exact: bool) -> Self {
         let vectors = if exact {
-            subspace.exact.iter().map(VectorRecord::of).collect()
+            subspace.exact().iter().map(VectorRecord::of).collect()
         } else {
-            subspace.basis.iter().map(VectorRecord::of).collect()
+            subspace.basis().iter().map(VectorRecord::of).collect()
         };
-        Self { groups: subspace.set.clone(), dimension: subspace.dimension(), vectors }
+        Self { groups: subspace.set().clone(), dimension: subspace.dimension(), vectors }
     }
 
-    fn exact_subspace(&self) -> std::result::Result<Subspace, String> {
+    fn exact_subspace(&self, interner: &mut Interner) -> std::result::Result<Subspace, String> {
         let read = |v: &VectorRecord| v.read(|text| IBig::from_str(text).ok());
-        Ok(Subspace::new(
-            self.groups.clone(),
-            share_entries(self.vectors.iter().map(read).collect::<std::result::Result<_, _>>()?),
-        ))
+        let mut vectors = self.vectors.iter().map(read).collect::<std::result::Result<Vec<_>, _>>()?;
+        if vectors.iter().any(|v| v.entries.is_empty()) {
+            return Err("a vector has no entries".into());
+        }
+        // The checks look at the vectors on one list of entries as a whole.
+        vectors.sort_by(|a, b| a.entries.cmp(&b.entries));
+        Ok(Subspace::written_out(self.groups.clone(), &vectors, interner))
     }
 
     fn real_subspace(&self, d: usize) -> std::result::Result<Subspace, String> {
@@ -172,7 +177,7 @@ impl SubspaceRecord {
         let all: Arc<[u32]> = (0..d as u32).collect();
         let whole = |v: SparseVector<f64>| SparseVector { entries: all.clone(), values: v.to_dense(d, 0.0) };
         let basis = self.vectors.iter().map(|v| read(v).map(whole)).collect::<std::result::Result<_, _>>()?;
-        Ok(Subspace { set: self.groups.clone(), exact: Vec::new(), basis })
+        Ok(Subspace::real(self.groups.clone(), basis))
     }
 }
 
@@ -194,18 +199,6 @@ impl VectorRecord {
     }
 }
 
-/// Brings vectors on the same entries together and lets them share their list, as the builder does: the checks look at
-/// each such part as a whole.
-fn share_entries<T>(mut vectors: Vec<SparseVector<T>>) -> Vec<SparseVector<T>> {
-    vectors.sort_by(|a, b| a.entries.cmp(&b.entries));
-    for k in 1..vectors.len() {
-        if vectors[k].entries == vectors[k - 1].entries {
-            vectors[k].entries = vectors[k - 1].entries.clone();
-        }
-    }
-    vectors
-}
-
 /// Why the lists of entries are not parts that every group carries to themselves, if so.
 ///
 /// Ranks are taken one part at a time. That is sound only when no group mixes two parts: otherwise an invariant combination
@@ -213,11 +206,11 @@ fn share_entries<T>(mut vectors: Vec<SparseVector<T>>) -> Vec<SparseVector<T>> {
 fn mixed_parts(groups: &[Group], subspaces: &[Subspace]) -> Option<String> {
     let d = groups[0].shape().len();
     let mut part = vec![usize::MAX; d];
-    let mut lists: HashMap<&[u32], usize> = HashMap::new();
-    for v in subspaces.iter().flat_map(|subspace| &subspace.exact) {
+    let mut lists: HashMap<*const Places, usize> = HashMap::new();
+    for places in subspaces.iter().flat_map(Subspace::parts).map(|part| &part.places) {
         let next = lists.len();
-        let number = *lists.entry(&v.entries).or_insert(next);
-        for &entry in v.entries.iter() {
+        let number = *lists.entry(Arc::as_ptr(places)).or_insert(next);
+        for &entry in places.component(0) {
             let place = &mut part[entry as usize];
             if *place != usize::MAX && *place != number {
                 return Some(format!("entry {entry} stands in two different parts"));

@@ -13,7 +13,10 @@ mod certificate;
 mod checks;
 mod closed;
 mod component;
+mod places;
 mod real;
+mod split;
+mod subspace;
 
 use std::sync::Arc;
 
@@ -22,16 +25,20 @@ use serde::{Deserialize, Serialize};
 
 pub use certificate::{Certificate, GroupRecord, SubspaceRecord, VectorRecord};
 pub use checks::Check;
+pub use subspace::Subspace;
 
 use crate::action::Action;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::group_set::GroupSet;
-use crate::numeric;
+use crate::progress::Progress;
 use crate::shape::Shape;
+use crate::sparse;
 use crate::tolerance::Tolerance;
 use closed::Family;
 use component::{Component, Found};
+use places::{Interner, Part};
 
 /// Which subspaces are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -54,11 +61,16 @@ pub struct Options {
     pub cap: usize,
     /// Thresholds, for real generators and for the checks.
     pub tolerance: Tolerance,
+    /// Most bytes the lattice may take, found out before they are used.
+    pub memory: u64,
+    /// Whether vectors will be written out, by [`Subspace::basis`] or [`Subspace::exact`]. A lattice whose vectors would not fit
+    /// is refused; without it only the few numbers that tell them have to.
+    pub vectors: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { mode: Mode::Paper, cap: 4096, tolerance: Tolerance::default() }
+        Self { mode: Mode::Paper, cap: 4096, tolerance: Tolerance::default(), memory: 4_000_000_000, vectors: true }
     }
 }
 
@@ -77,41 +89,6 @@ impl<T: Clone> SparseVector<T> {
         let mut dense = vec![zero; d];
         self.entries.iter().zip(&self.values).for_each(|(&entry, value)| dense[entry as usize] = value.clone());
         dense
-    }
-}
-
-/// One subspace B(M), or the part of it that was kept.
-#[derive(Debug, Clone)]
-pub struct Subspace {
-    set: GroupSet,
-    exact: Vec<SparseVector<IBig>>,
-    basis: Vec<SparseVector<f64>>,
-}
-
-impl Subspace {
-    /// M: the groups that every vector of the subspace is invariant to. No nonzero vector is invariant to any other.
-    pub fn set(&self) -> &GroupSet {
-        &self.set
-    }
-
-    /// |M|, the level of invariance.
-    pub fn level(&self) -> usize {
-        self.set.len()
-    }
-
-    /// Number of basis vectors.
-    pub fn dimension(&self) -> usize {
-        self.basis.len()
-    }
-
-    /// An orthonormal basis; the first entry of largest magnitude of each vector is positive.
-    pub fn basis(&self) -> &[SparseVector<f64>] {
-        &self.basis
-    }
-
-    /// Integer vectors that span the same subspace exactly; empty when generators are real.
-    pub fn exact(&self) -> &[SparseVector<IBig>] {
-        &self.exact
     }
 }
 
@@ -138,6 +115,11 @@ pub struct Lattice {
 impl Lattice {
     /// Builds the lattice of a list of candidates on one shape.
     pub fn new(groups: Vec<Group>, options: &Options) -> Result<Self> {
+        Self::build(groups, options, &|_| {})
+    }
+
+    /// The same, telling how far it is.
+    pub fn build(groups: Vec<Group>, options: &Options, hear: &dyn Fn(Progress)) -> Result<Self> {
         let Some(first) = groups.first() else {
             return Err(Error::Candidates("a lattice needs at least one candidate group".into()));
         };
@@ -154,37 +136,38 @@ impl Lattice {
             let (subspaces, gap) = real::build(&groups, options)?;
             return Ok(Self { groups, options: *options, subspaces, gap: Some(gap) });
         }
-        let components = component::split(&groups);
-        let mut builder = Builder::new(&components, groups.len(), options.mode);
-        if let Some(family) = Family::detect(&groups) {
-            let cap = (options.mode == Mode::Complete).then_some(options.cap);
-            for level in family.levels(cap) {
-                let finished = level?.into_iter().any(|set| builder.visit(set));
-                if finished {
-                    break;
-                }
-            }
-        } else {
-            let closure = |set: &GroupSet| Ok(closed::closure(&components, groups.len(), set));
-            for set in closed::enumerate(groups.len(), options.cap, closure)? {
-                if builder.visit(set) {
-                    break;
-                }
-            }
+        let subspaces = build(&groups, options, hear)?;
+        let lattice = Self { groups, options: *options, subspaces, gap: None };
+        if options.vectors {
+            lattice.admit_vectors(size_of::<IBig>() + size_of::<f64>())?;
         }
-        let subspaces = builder.subspaces;
-        Ok(Self { groups, options: *options, subspaces, gap: None })
+        Ok(lattice)
+    }
+
+    /// Refuses to write out all vectors when they would take more memory than the lattice may, at so many bytes an entry.
+    pub fn admit_vectors(&self, bytes_per_entry: usize) -> Result<()> {
+        let entries = self.subspaces.iter().map(Subspace::entries_written_out).fold(0, u64::saturating_add);
+        Budget::new(self.options.memory).admit("writing out all vectors", entries, bytes_per_entry)
+    }
+
+    /// Refuses to write a certificate down when its text would take more memory than the lattice may.
+    pub fn admit_certificate(&self) -> Result<()> {
+        // A value is a number, a string and its share of the file; an image is two numbers and its share.
+        let images: usize = self.groups.iter().map(|group| group.generators().len() * self.shape().len()).sum();
+        Budget::new(self.options.memory).admit("spelling out the generators", images as u64, 40)?;
+        self.admit_vectors(size_of::<IBig>() + 60)
     }
 
     /// A lattice put together by hand, for checking claims made elsewhere: [`verify`](Self::verify) tells whether it holds.
     pub fn from_parts(groups: Vec<Group>, options: Options, parts: Vec<(GroupSet, Vec<Vec<IBig>>)>) -> Self {
         let d = groups.first().map_or(0, |group| group.shape().len());
-        let entries: Arc<[u32]> = (0..d as u32).collect();
+        let entries = subspace::whole(d);
+        let mut interner = Interner::default();
         let subspaces = parts
             .into_iter()
             .map(|(set, vectors)| {
-                let exact = vectors.into_iter().map(|values| SparseVector { entries: entries.clone(), values }).collect();
-                Subspace::new(set, exact)
+                let vector = |values| SparseVector { entries: entries.clone(), values };
+                Subspace::written_out(set, &vectors.into_iter().map(vector).collect::<Vec<_>>(), &mut interner)
             })
             .collect();
         Self { groups, options, subspaces, gap: None }
@@ -220,7 +203,7 @@ impl Lattice {
         if self.gap.is_some() {
             return real::closure(&self.groups, set, &self.options.tolerance);
         }
-        Ok(closed::closure(&component::split(&self.groups), self.groups.len(), set))
+        Ok(closed::closure(&split::split(&self.groups), self.groups.len(), set))
     }
 
     /// A set of candidates in words: their names, or for a complete family of swaps the partition it stands for, such as
@@ -252,27 +235,46 @@ impl Lattice {
         edges
     }
 
-    /// Checks every claim the lattice makes; see [`Certificate`].
+    /// Checks every claim the lattice makes, and writes everything down; see [`Certificate`].
     pub fn verify(&self) -> Certificate {
-        Certificate::of(self)
+        self.certificate(self.check(&|_| {}))
+    }
+
+    /// Everything written down with checks that were made, to be checked again elsewhere.
+    pub fn certificate(&self, checks: Vec<Check>) -> Certificate {
+        Certificate::of(self, checks)
+    }
+
+    /// The checks alone, telling how far they are.
+    pub fn check(&self, hear: &dyn Fn(Progress)) -> Vec<Check> {
+        checks::check_all(self, hear)
     }
 }
 
-impl Subspace {
-    /// Orthonormal bases of integer vectors; vectors on different entries are orthogonal already.
-    fn new(set: GroupSet, exact: Vec<SparseVector<IBig>>) -> Self {
-        let mut basis: Vec<SparseVector<f64>> = Vec::with_capacity(exact.len());
-        let mut start = 0;
-        while start < exact.len() {
-            let entries = &exact[start].entries;
-            let end = start + exact[start..].iter().take_while(|v| Arc::ptr_eq(&v.entries, entries)).count();
-            let real = exact[start..end].iter().map(|v| v.values.iter().map(|x| x.to_f64().value()).collect()).collect();
-            let part = numeric::orthonormalise(real);
-            basis.extend(part.into_iter().map(|values| SparseVector { entries: entries.clone(), values }));
-            start = end;
+/// All subspaces of groups without real generators.
+fn build(groups: &[Group], options: &Options, hear: &dyn Fn(Progress)) -> Result<Vec<Subspace>> {
+    let mut budget = Budget::new(options.memory);
+    budget.admit("splitting the tensor", groups[0].shape().len() as u64, split::BYTES_PER_ENTRY)?;
+    let components = split::split(groups);
+    let mut builder = Builder::new(&components, groups.len(), options.mode);
+    if let Some(family) = Family::detect(groups) {
+        let cap = (options.mode == Mode::Complete).then_some(options.cap);
+        for level in family.levels(cap) {
+            for set in level? {
+                if builder.visit(set, &mut budget, hear)? {
+                    return Ok(builder.subspaces);
+                }
+            }
         }
-        Self { set, exact, basis }
+    } else {
+        let closure = |set: &GroupSet| Ok(closed::closure(&components, groups.len(), set));
+        for set in closed::enumerate(groups.len(), options.cap, closure)? {
+            if builder.visit(set, &mut budget, hear)? {
+                break;
+            }
+        }
     }
+    Ok(builder.subspaces)
 }
 
 /// Collects subspaces while the closed sets pass by, most invariant first.
@@ -286,27 +288,38 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(components: &'a [Component], m: usize, mode: Mode) -> Self {
-        let found = components.iter().map(|_| Found::default()).collect();
+        let found = components.iter().map(|component| Found::new(component.size())).collect();
         Self { components, found, m, mode, subspaces: Vec::new() }
     }
 
     /// Adds what B(M) contributes; true when the whole space is spanned and nothing more is wanted.
-    fn visit(&mut self, set: GroupSet) -> bool {
-        let outside: Vec<usize> = (0..self.m).filter(|&group| !set.contains(group)).collect();
-        let mut exact = Vec::new();
+    fn visit(&mut self, set: GroupSet, budget: &mut Budget, hear: &dyn Fn(Progress)) -> Result<bool> {
+        let paper = self.mode == Mode::Paper;
+        let mut parts = Vec::new();
         for (component, found) in self.components.iter().zip(&mut self.found) {
-            if self.mode == Mode::Paper && found.rank() == component.size() {
+            if paper && found.rank() == component.size() {
                 continue;
             }
-            let mut vectors = component.pure(&component.fixed(&set), &outside);
-            if self.mode == Mode::Paper && !vectors.is_empty() {
-                vectors = found.take_new(&set, vectors);
+            let vectors = component.pure(&set, self.m, budget)?;
+            let vectors = if paper { found.take_new(&set, vectors, component.size(), budget)? } else { Arc::new(vectors) };
+            if !vectors.is_empty() {
+                let entries = vectors.iter().map(Vec::len).sum::<usize>() as u64;
+                budget.take("the subspaces found so far", entries, sparse::ENTRY)?;
+                budget.take("the subspaces found so far", vectors.len() as u64, sparse::ROW)?;
+                parts.push(Part { places: component.places.clone(), vectors });
             }
-            exact.extend(vectors.into_iter().map(|values| SparseVector { entries: component.entries.clone(), values }));
         }
-        if !exact.is_empty() {
-            self.subspaces.push(Subspace::new(set, exact));
+        if !parts.is_empty() {
+            self.subspaces.push(Subspace::new(set, parts));
         }
-        self.mode == Mode::Paper && self.components.iter().zip(&self.found).all(|(c, f)| f.rank() == c.size())
+        let found = || self.components.iter().zip(&self.found).map(|(c, f)| c.places.count() * f.rank());
+        let of: usize = self.components.iter().map(|c| c.places.count() * c.size()).sum();
+        let done: usize = if paper { found().sum() } else { self.subspaces.len() };
+        hear(Progress {
+            step: if paper { "dimensions found" } else { "subspaces found" },
+            done,
+            of: if paper { of } else { done },
+        });
+        Ok(paper && done == of)
     }
 }

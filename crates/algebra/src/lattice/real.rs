@@ -119,7 +119,7 @@ pub(super) fn build(groups: &[Group], options: &Options) -> Result<(Vec<Subspace
         if !vectors.is_empty() {
             let vectors = orthonormalise(vectors).into_iter();
             let basis = vectors.map(|values| SparseVector { entries: entries.clone(), values }).collect();
-            subspaces.push(Subspace { set, exact: Vec::new(), basis });
+            subspaces.push(Subspace::real(set, basis));
         }
         if options.mode == Mode::Paper && found.len() == spaces.d {
             break;
