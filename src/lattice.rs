@@ -75,8 +75,12 @@ pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
     let options = Options { mode: args.mode.into(), cap: args.cap, memory, vectors, ..Options::default() };
     let watch = Watch::new();
     let lattice = Lattice::build(groups, &options, &|progress| watch.hear(progress))?;
-    if args.eigenspaces && args.json {
-        admit_eigenspaces(&lattice)?;
+    if args.json {
+        // A value of the answer, its text and the integer it came from.
+        lattice.admit_vectors(200)?;
+        if args.eigenspaces {
+            admit_eigenspaces(&lattice)?;
+        }
     }
     if args.certificate.is_some() {
         lattice.admit_certificate()?;

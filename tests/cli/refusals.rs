@@ -107,6 +107,20 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
+fn vectors_that_do_not_fit_are_refused_before_they_are_made() {
+    let large = ["lattice", "--shape", "20000", "permute(0)", "--no-verify", "--memory", "1"];
+    let run = invar(&large);
+    assert!(run.out.contains("20,000 of 20,000 dimensions"), "{}", run.out);
+    let begun = std::time::Instant::now();
+    let run = invar(&[&large[..], &["--json"]].concat());
+    assert_eq!(run.code, 1, "{}", run.err);
+    let message = "error: writing out all vectors would bring the memory in use to 13 GB, but at most 1.0 GB may be used; \
+                   raise the limit (--memory)";
+    assert!(run.err.contains(message), "{}", run.err);
+    assert!(run.out.is_empty() && begun.elapsed().as_secs() < 10, "{}", run.out);
+}
+
+#[test]
 fn a_lattice_above_the_cap_is_a_failure_that_names_the_option() {
     let family = ["lattice", "--shape", "6", "swaps(0)", "--mode", "complete", "--cap", "3"];
     refused_in_one_line(&family, 1, "more than 3 closed sets");

@@ -29,12 +29,28 @@ fn lattices(c: &mut Criterion) {
     }
 }
 
+/// Few groups on many entries: nothing is written out.
+fn large(c: &mut Criterion) {
+    let mut bench = c.benchmark_group("large");
+    bench.sample_size(10);
+    let options = Options { vectors: false, ..Options::default() };
+    for (shape, text) in [("100000", "permute(0)"), ("1000000", "flip(0)"), ("300x300", "nodes(0,1)")] {
+        let made = || Lattice::new(groups(shape, &[text]), &options).expect("a lattice");
+        bench.bench_function(format!("build/{text}/{shape}"), |b| b.iter(made));
+        let lattice = made();
+        bench.bench_function(format!("check/{text}/{shape}"), |b| b.iter(|| black_box(lattice.check(&|_| {}))));
+    }
+}
+
 fn certificates(c: &mut Criterion) {
     let mut bench = c.benchmark_group("verify");
     bench.sample_size(10);
-    for (shape, texts) in
-        [("10", ["swaps(0)"].as_slice()), ("8x8", &["node_swaps(0,1)"]), ("3x7x7", &["rot90(1,2)", "flip(1)", "permute(0)"])]
-    {
+    for (shape, texts) in [
+        ("10", ["swaps(0)"].as_slice()),
+        ("100", &["swaps(0)"]),
+        ("8x8", &["node_swaps(0,1)"]),
+        ("3x7x7", &["rot90(1,2)", "flip(1)", "permute(0)"]),
+    ] {
         let lattice = Lattice::new(groups(shape, texts), &Options::default()).expect("a lattice");
         bench.bench_function(format!("{}/{shape}", texts.join("+")), |b| b.iter(|| black_box(lattice.verify().holds())));
     }
@@ -65,5 +81,5 @@ fn reynolds(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, lattices, certificates, orders, reynolds);
+criterion_group!(benches, lattices, large, certificates, orders, reynolds);
 criterion_main!(benches);

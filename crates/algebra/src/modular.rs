@@ -3,7 +3,7 @@
 //! Reducing modulo a prime can only lower a rank. So a full rank modulo p *proves* a full rank over the rationals, at the
 //! cost of machine arithmetic; only when the rank modulo p is short is it computed over the integers.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use dashu_int::{IBig, Sign};
 
@@ -48,7 +48,8 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
 #[derive(Debug, Default)]
 pub(crate) struct Echelon {
     rows: Vec<Vec<(u32, u64)>>,
-    led: HashMap<u32, usize>,
+    /// The row that is led by a column, counted from 1; 0 where there is none.
+    led: Vec<u32>,
     /// The row being reduced: its values, zero between uses, and the columns where they may not be zero.
     values: Vec<u64>,
     open: BinaryHeap<u32>,
@@ -58,7 +59,7 @@ pub(crate) struct Echelon {
 impl Echelon {
     /// Rows of `width` entries.
     pub(crate) fn new(width: usize) -> Self {
-        Self { values: vec![0; width], listed: vec![false; width], ..Self::default() }
+        Self { led: vec![0; width], values: vec![0; width], listed: vec![false; width], ..Self::default() }
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -68,7 +69,7 @@ impl Echelon {
     /// Forgets the rows after the first `rank`.
     pub(crate) fn truncate(&mut self, rank: usize) {
         for row in self.rows.drain(rank..) {
-            self.led.remove(&row[row.len() - 1].0);
+            self.led[row[row.len() - 1].0 as usize] = 0;
         }
     }
 
@@ -90,9 +91,10 @@ impl Echelon {
             if value == 0 {
                 continue;
             }
-            match self.led.get(&column) {
+            match self.led[column as usize] as usize {
                 // Once something leads, what stands before it may stay.
-                Some(&k) if left.is_empty() => {
+                k @ 1.. if left.is_empty() => {
+                    let k = k - 1;
                     let row = std::mem::take(&mut self.rows[k]);
                     row[..row.len() - 1].iter().for_each(|&(c, r)| self.list(c, multiply(P - value, r)));
                     self.rows[k] = row;
@@ -105,11 +107,14 @@ impl Echelon {
             return false;
         };
         if lead != 1 {
-            let inverse = power(lead, P - 2);
-            left.iter_mut().for_each(|(_, value)| *value = multiply(*value, inverse));
+            // The inverse of -1 is itself, and most leads are that.
+            let inverse = if lead == P - 1 { lead } else { power(lead, P - 2) };
+            for (_, value) in &mut left {
+                *value = multiply(*value, inverse);
+            }
         }
-        self.led.insert(column, self.rows.len());
         self.rows.push(left);
+        self.led[column as usize] = self.rows.len() as u32;
         true
     }
 
@@ -136,6 +141,12 @@ pub(crate) fn rank(rows: &[&Row], width: usize) -> usize {
 
 /// Whether the rows are independent over the rationals.
 pub(crate) fn has_full_rank(rows: &[Row], width: usize) -> bool {
+    // Rows that end in different places are in echelon form already.
+    let mut ended = vec![false; width];
+    let ends_alone = |row: &Row| row.last().is_some_and(|(column, _)| !std::mem::replace(&mut ended[*column as usize], true));
+    if rows.iter().all(ends_alone) {
+        return true;
+    }
     rank(&rows.iter().collect::<Vec<_>>(), width) == rows.len()
 }
 

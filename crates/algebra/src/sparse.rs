@@ -28,7 +28,9 @@ pub(crate) fn from_dense(v: &[IBig]) -> Row {
 /// All `width` entries.
 pub(crate) fn to_dense(row: &Row, width: usize) -> Vector {
     let mut dense = vec![IBig::ZERO; width];
-    row.iter().for_each(|(i, x)| dense[*i as usize] = x.clone());
+    for (i, x) in row {
+        dense[*i as usize].clone_from(x);
+    }
     dense
 }
 
@@ -49,7 +51,9 @@ pub(crate) fn make_primitive(row: &mut Row) {
         factor = -factor;
     }
     if !factor.is_one() {
-        row.iter_mut().for_each(|(_, x)| *x /= &factor);
+        for (_, x) in row {
+            *x /= &factor;
+        }
     }
 }
 
@@ -121,7 +125,9 @@ impl Echelon {
             let common = IBig::from((&x).gcd(&row[0].1));
             let (scale, times) = (&row[0].1 / &common, x / &common);
             if !scale.is_one() {
-                v.values_mut().for_each(|x| *x *= &scale);
+                for x in v.values_mut() {
+                    *x *= &scale;
+                }
             }
             for (c, r) in row {
                 let entry = v.entry(*c).or_insert(IBig::ZERO);
@@ -134,7 +140,9 @@ impl Echelon {
                 // Numbers would double in length with every such step.
                 let factor = v.values().fold(IBig::ZERO, |all, x| if all.is_one() { all } else { IBig::from(all.gcd(x)) });
                 if factor > IBig::ONE {
-                    v.values_mut().for_each(|x| *x /= &factor);
+                    for x in v.values_mut() {
+                        *x /= &factor;
+                    }
                 }
             }
             column = lead + 1;
@@ -169,7 +177,9 @@ impl Echelon {
             if reduced[0].0 < width as u32 {
                 joined.push_reduced(reduced);
             } else {
-                reduced.iter_mut().for_each(|(column, _)| *column -= width as u32);
+                for (column, _) in &mut reduced {
+                    *column -= width as u32;
+                }
                 make_primitive(&mut reduced);
                 relations.push(reduced);
             }
@@ -217,7 +227,9 @@ pub(crate) fn null_space(mut rows: Vec<Row>, width: usize, budget: &Budget) -> R
 /// One solution for each free column of rows in reduced echelon form, by ascending lead.
 fn solutions(rows: &[&Row], width: usize, budget: &Budget) -> Result<Vec<Row>> {
     let mut free = vec![true; width];
-    rows.iter().for_each(|row| free[row[0].0 as usize] = false);
+    for row in rows {
+        free[row[0].0 as usize] = false;
+    }
     let entries: usize = rows.iter().map(|row| row.len() - 1).sum();
     let vectors = (width - rows.len()) as u64;
     budget.admit("the basis of a subspace", entries as u64 + vectors, ENTRY)?;

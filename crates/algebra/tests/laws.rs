@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use invar_algebra::{
-    Action, Candidate, Certificate, Generator, Group, GroupRecord, GroupSet, IBig, Kind, Lattice, Mode, Number, Options, Orbits,
-    Permutation, RBig, Reynolds, Shape, SignedPermutation, SubspaceRecord, Tolerance, VectorRecord, candidates,
-    invariant_weights,
+    Action, Candidate, Certificate, Check, Error, Generator, Group, GroupRecord, GroupSet, IBig, Kind, Lattice, Mode, Number,
+    Options, Orbits, Permutation, RBig, Reynolds, Shape, SignedPermutation, SubspaceRecord, Tolerance, VectorRecord, candidates,
+    invariant_weights, linear,
 };
 use proptest::prelude::*;
 
@@ -203,6 +203,33 @@ proptest! {
         prop_assert_eq!(&read, &certificate);
         let again = read.recheck().unwrap();
         prop_assert!(again.holds(), "{:#?}", again.checks);
+    }
+
+    #[test]
+    fn sparse_subspaces_are_those_of_dense_elimination(groups in random_candidates()) {
+        let d = groups[0].shape().len();
+        // Row i of T: w is invariant when w · T e_i = w_i for every unit vector e_i.
+        let rows = |group: &Group| -> Vec<Vec<IBig>> {
+            let unit = |i: usize| (0..d).map(|k| f64::from(u8::from(k == i))).collect::<Vec<_>>();
+            let row = |g: &Action, i: usize| apply(g, &unit(i)).iter().zip(unit(i)).map(|(a, b)| IBig::from((a - b) as i64)).collect();
+            group.generators().iter().flat_map(|g| (0..d).map(move |i| row(g, i))).collect()
+        };
+        let lattice = Lattice::new(groups, &Options { mode: Mode::Complete, ..Options::default() }).unwrap();
+        let groups = lattice.groups();
+        let equations = |set: &GroupSet| set.iter().flat_map(|group| rows(&groups[group])).collect::<Vec<_>>();
+        let mut spanned = 0;
+        for subspace in lattice.subspaces() {
+            let set = subspace.set();
+            let outside = (0..groups.len()).filter(|&group| !set.contains(group));
+            let more = outside.flat_map(|group| linear::null_space(equations(&set.with(group)), d));
+            let dense = linear::null_space(equations(set).into_iter().chain(more), d);
+            let found: Vec<Vec<IBig>> = subspace.exact().iter().map(|v| v.to_dense(d, IBig::ZERO)).collect();
+            prop_assert_eq!(found.len(), dense.len());
+            let together: Vec<Vec<IBig>> = found.iter().chain(&dense).cloned().collect();
+            prop_assert_eq!((linear::rank(&found), linear::rank(&together)), (dense.len(), dense.len()));
+            spanned += dense.len();
+        }
+        prop_assert!(spanned >= d);
     }
 
     #[test]
@@ -464,4 +491,57 @@ fn rational_matrix_groups_are_exact() {
     assert!(!hexagon.contains(&Action::Rational(
         invar_algebra::RationalMatrix::new(vec![vec![half, RBig::from(0)], vec![RBig::from(0), RBig::from(2)]]).unwrap()
     )));
+}
+
+#[test]
+fn large_lattices_need_no_vectors_written_out() {
+    let shape: Shape = "20000".parse().unwrap();
+    let groups = || candidates(&shape, ["permute(0)", "flip(0)"]).unwrap();
+    let options = Options { vectors: false, memory: 100_000_000, ..Options::default() };
+    let lattice = Lattice::new(groups(), &options).unwrap();
+    let found: Vec<(usize, usize)> = lattice.subspaces().iter().map(|s| (s.level(), s.dimension())).collect();
+    assert_eq!(found, [(2, 1), (1, 9_999), (0, 10_000)]);
+    let checks = lattice.check(&|_| {});
+    assert!(checks.iter().all(Check::holds), "{checks:#?}");
+    // The basis of level 1 would be 1.6 GB: it was not made, and the checks say so.
+    assert!(checks[0].how.as_ref().is_some_and(|how| how.contains("not made")), "{checks:#?}");
+    assert!(checks[1..].iter().all(|check| check.how.is_none() && check.cases > 0), "{checks:#?}");
+
+    let refused = |result: Result<Lattice, Error>| match result {
+        Err(Error::TooLarge { needed, limit, .. }) => (needed, limit),
+        other => panic!("{other:?}"),
+    };
+    // 20,000 vectors of 20,000 numbers, as integers and in floating point.
+    let (needed, limit) = refused(Lattice::new(groups(), &Options { vectors: true, ..options }));
+    assert_eq!((needed / 1_000_000_000, limit), (12, 100_000_000));
+    assert!(refused(Lattice::new(groups(), &Options { memory: 500_000, ..options })).0 > 500_000);
+    assert!(matches!(lattice.admit_certificate(), Err(Error::TooLarge { .. })));
+}
+
+#[test]
+fn all_laws_of_many_swaps_are_checked_and_seen_to_fail() {
+    let shape: Shape = "40".parse().unwrap();
+    let groups = candidates(&shape, ["swaps(0)"]).unwrap();
+    let lattice = Lattice::new(groups.clone(), &Options::default()).unwrap();
+    let checks = lattice.check(&|_| {});
+    assert!(checks.iter().all(Check::holds));
+    // One generator a swap: all 780 at the top, and 741 for each of "all but one".
+    assert_eq!(checks[1].cases, 780 + 39 * 741);
+    assert_eq!(checks[2].cases, 39 * 39);
+    // The same vectors under sets with one swap too many, and under sets with one too few.
+    for (change, law) in [(true, 1), (false, 2)] {
+        let parts = lattice.subspaces().iter().enumerate().map(|(k, s)| {
+            let mut set = s.set().clone();
+            if k == 5 && change {
+                set = set.with((0..780).find(|&group| !set.contains(group)).unwrap());
+            } else if k == 5 {
+                set = set.iter().skip(1).collect();
+            }
+            (set, s.exact().iter().map(|v| v.to_dense(40, IBig::ZERO)).collect())
+        });
+        let claimed = Lattice::from_parts(groups.clone(), Options::default(), parts.collect());
+        let failed: Vec<usize> = claimed.check(&|_| {}).iter().map(|check| check.failures.len()).collect();
+        assert_eq!(failed.iter().enumerate().map(|(k, &n)| usize::from(k == law) * n).sum::<usize>(), 1, "{failed:?}");
+        assert_eq!(failed.iter().sum::<usize>(), 1, "{failed:?}");
+    }
 }

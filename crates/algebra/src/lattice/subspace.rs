@@ -90,7 +90,9 @@ impl Subspace {
 pub(super) fn orthonormal(part: &Part) -> Vec<Vec<f64>> {
     let dense = |v: &sparse::Row| {
         let mut dense = vec![0.0; part.places.size()];
-        v.iter().for_each(|(i, x)| dense[*i as usize] = x.to_f64().value());
+        for (i, x) in v {
+            dense[*i as usize] = x.to_f64().value();
+        }
         dense
     };
     numeric::orthonormalise(part.vectors.iter().map(dense).collect())

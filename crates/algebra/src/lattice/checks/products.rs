@@ -94,7 +94,9 @@ fn all_products_vanish(a: &Part, b: &Columns, count: usize) -> bool {
             }
         }
         let vanish = touched.iter().all(|&j| sums[j as usize].is_zero());
-        touched.iter().for_each(|&j| sums[j as usize] = IBig::ZERO);
+        for j in touched {
+            sums[j as usize] = IBig::ZERO;
+        }
         vanish
     })
 }
@@ -116,7 +118,9 @@ fn combination_vanishes(a: &Part, b: &Part) -> bool {
     let mut sum = vec![0u64; b.places.size()];
     for (j, v) in b.vectors.iter().enumerate() {
         let weight = state.hash_one(j) % P;
-        v.iter().for_each(|(entry, x)| sum[*entry as usize] = add(sum[*entry as usize], multiply(weight, residue(x))));
+        for (entry, x) in v {
+            sum[*entry as usize] = add(sum[*entry as usize], multiply(weight, residue(x)));
+        }
     }
     a.vectors.iter().all(|v| v.iter().fold(0, |all, (entry, x)| add(all, multiply(sum[*entry as usize], residue(x)))) == 0)
 }
