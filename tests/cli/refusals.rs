@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::run::{invar_in, refused, refused_in_one_line};
+use crate::run::{invar, invar_in, refused, refused_in_one_line};
 
 #[test]
 fn candidates_that_do_not_fit_the_shape() {
@@ -111,13 +111,12 @@ fn vectors_that_do_not_fit_are_refused_before_they_are_made() {
     let large = ["lattice", "--shape", "20000", "permute(0)", "--no-verify", "--memory", "1"];
     let run = invar(&large);
     assert!(run.out.contains("20,000 of 20,000 dimensions"), "{}", run.out);
-    let begun = std::time::Instant::now();
     let run = invar(&[&large[..], &["--json"]].concat());
     assert_eq!(run.code, 1, "{}", run.err);
     let message = "error: writing out all vectors would bring the memory in use to 13 GB, but at most 1.0 GB may be used; \
                    raise the limit (--memory)";
     assert!(run.err.contains(message), "{}", run.err);
-    assert!(run.out.is_empty() && begun.elapsed().as_secs() < 10, "{}", run.out);
+    assert!(run.out.is_empty(), "{}", run.out);
 }
 
 #[test]
