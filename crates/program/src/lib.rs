@@ -35,7 +35,7 @@ pub mod certify;
 pub mod export;
 mod interpret;
 
-pub use certify::certify;
+pub use certify::{certify, tied};
 pub use error::{Error, Result};
 pub use input::Input;
 pub use interpret::Interpreter;

@@ -1,6 +1,7 @@
 //! How a convolution follows a generator.
 
-use super::matching::{Matched, Rows, matched};
+use super::links;
+use super::matching::{Rows, matched};
 use super::moves::Moves;
 use crate::tensor::Tensor;
 
@@ -26,7 +27,8 @@ pub(super) fn follow(
     bias: Option<&Tensor>,
     shape: &[usize],
     moves: &Moves,
-) -> Result<(Matched, &'static str), String> {
+    near: f64,
+) -> Result<(Moves, links::Rows, &'static str), String> {
     let (sides, side) = ([shape[1], shape[2]], filters.shape[2]);
     let Some((channels, pixels)) = moves.split(sides[0] * sides[1]) else {
         return Err("the moves do not treat all channels, or all pixels, alike".into());
@@ -48,8 +50,13 @@ pub(super) fn follow(
         let values: Vec<f32> =
             filters.values.chunks(side * side).flat_map(|plane| reached.iter().map(|&tap| plane[tap])).collect();
         let rows = Rows { values: &values, width: columns.len(), bias: bias.map(|bias| bias.values.as_slice()) };
-        match matched(&rows, &columns) {
-            Ok((outputs, difference)) => return Ok(((Moves::product(&outputs, &pixels), difference), name)),
+        match matched(&rows, &columns, near) {
+            Ok(outputs) => {
+                let behind = Moves::product(&outputs, &pixels);
+                let place = (0..channels.len()).flat_map(|i| reached.iter().map(move |&tap| i * side * side + tap)).collect();
+                let input = (0..columns.len()).map(|column| column / reached.len()).collect();
+                return Ok((behind, links::Rows { columns, outputs, place, input }, name));
+            }
             Err(reason) => complaint = format!("{name} of the filters: {reason}"),
         }
     }

@@ -1,7 +1,9 @@
 //! Rows of weights that go to each other.
 
-use super::TOLERANCE;
+use std::collections::HashMap;
+
 use super::moves::Moves;
+use super::tolerance::NEAREST_WORK;
 
 /// Weights by rows, one row per output, each with a bias.
 pub(super) struct Rows<'a> {
@@ -10,52 +12,60 @@ pub(super) struct Rows<'a> {
     pub(super) bias: Option<&'a [f32]>,
 }
 
-/// How outputs move, and the largest difference met, as a part of the largest weight.
-pub(super) type Matched = (Moves, f64);
-
 /// Which output each output becomes when the inputs move: the `Q` of W P = Q W, for W's rows and the moves P of its columns.
 ///
-/// Row o, its entries moved, must be a row of W again, up to sign; the bias must agree. A row that is its own image stays:
-/// that is what absorbs a symmetry.
-pub(super) fn matched(rows: &Rows<'_>, columns: &Moves) -> Result<Matched, String> {
-    let count = rows.values.len() / rows.width;
-    let (weight, bias) = (size(rows.values), rows.bias.map_or(0.0, size));
+/// Row o, its entries moved, must be a row of W again, up to sign; the bias must agree. A row that is its own image stays: that is
+/// what absorbs a symmetry. Rows that are equal to the last bit go to each other; for those without such an image the nearest is
+/// found, if it differs by at most the part `near` of their largest weight. What such a choice is worth the caller finds out.
+pub(super) fn matched(rows: &Rows<'_>, columns: &Moves, near: f64) -> Result<Moves, String> {
+    let count = rows.outputs();
+    let mut by_values: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+    for place in (0..count).rev() {
+        by_values.entry(key(rows.row(place), rows.bias(place), false)).or_default().push(place);
+    }
     let mut images = vec![None; count];
     let mut taken = vec![false; count];
-    let mut largest = 0.0f64;
     // First those that stay: among equal rows any choice would do here, but what follows knows them by their places. Changes of
     // sign come last, as few operations let them through.
-    for (staying, negative) in [(true, false), (false, false), (false, true)] {
-        for (o, found) in images.iter_mut().enumerate().filter(|(_, found)| found.is_none()) {
-            let moved = image(rows, columns, o);
-            let mut places = (0..count).filter(|&place| if staying { place == o } else { !taken[place] });
-            let fits = |place: usize| rows.compare(&moved, o, place, negative, weight, bias).map(|gap| (place, gap));
-            match places.find_map(fits) {
-                Some((place, difference)) => {
-                    *found = Some((place, negative));
-                    taken[place] = true;
-                    largest = largest.max(difference);
+    for o in 0..count {
+        if rows.moved(columns, o).iter().zip(rows.row(o)).all(|(a, b)| a == b) {
+            images[o] = Some((o, false));
+            taken[o] = true;
+        }
+    }
+    for negative in [false, true] {
+        for o in (0..count).filter(|&o| images[o].is_none()).collect::<Vec<_>>() {
+            let places = by_values.get_mut(&key(&rows.moved(columns, o), rows.bias(o), negative));
+            let free = places.and_then(|places| {
+                while places.last().is_some_and(|&place| taken[place]) {
+                    places.pop();
                 }
-                None if negative => return Err(rows.complaint(&moved, o, weight)),
-                None => {}
+                places.pop()
+            });
+            if let Some(place) = free {
+                images[o] = Some((place, negative));
+                taken[place] = true;
             }
         }
     }
+    let lost: Vec<usize> = (0..count).filter(|&o| images[o].is_none()).collect();
+    if lost.len() as f64 * (count * rows.width) as f64 > NEAREST_WORK {
+        return Err(format!("the weights of {} outputs, moved, are those of no output, bit for bit", lost.len()));
+    }
+    for o in lost {
+        let moved = rows.moved(columns, o);
+        let Some(found) = rows.nearest(&moved, o, &taken, near) else { return Err(rows.complaint(&moved, o)) };
+        images[o] = Some(found);
+        taken[found.0] = true;
+    }
     let images: Vec<(usize, bool)> = images.into_iter().flatten().collect();
-    let moves = Moves {
-        to: images.iter().map(|&(place, _)| place).collect(),
-        negative: images.iter().map(|&(_, negative)| negative).collect(),
-    };
-    Ok((moves, largest))
+    let (to, negative) = images.into_iter().unzip();
+    Ok(Moves { to, negative })
 }
 
-/// Row o with its entries moved.
-fn image(rows: &Rows<'_>, columns: &Moves, o: usize) -> Vec<f32> {
-    let mut moved = vec![0.0; rows.width];
-    for (i, &value) in rows.row(o).iter().enumerate() {
-        moved[columns.to[i]] = if columns.negative[i] { -value } else { value };
-    }
-    moved
+/// The bits of a row and its bias, the two zeros taken for one.
+fn key(row: &[f32], bias: Option<f32>, negative: bool) -> Vec<u32> {
+    row.iter().chain(bias.as_ref()).map(|&value| (if negative { -value } else { value } + 0.0).to_bits()).collect()
 }
 
 impl Rows<'_> {
@@ -68,32 +78,56 @@ impl Rows<'_> {
         &self.values[o * self.width..][..self.width]
     }
 
-    /// The largest difference between the row at `place` and the moved row, with its sign changed if `negative`; nothing when
-    /// they differ too much.
-    fn compare(&self, moved: &[f32], o: usize, place: usize, negative: bool, weight: f64, bias: f64) -> Option<f64> {
-        let mut largest = 0.0f64;
-        let sign = |value: f32| if negative { -value } else { value };
-        for (&a, &b) in self.row(place).iter().zip(moved) {
-            largest = largest.max(relative(a, sign(b), weight)?);
-        }
-        if let Some(values) = self.bias {
-            largest = largest.max(relative(values[place], sign(values[o]), bias)?);
-        }
-        Some(largest)
+    fn bias(&self, o: usize) -> Option<f32> {
+        self.bias.map(|bias| bias[o])
     }
 
-    fn complaint(&self, moved: &[f32], o: usize, weight: f64) -> String {
+    /// Row o with its entries moved.
+    fn moved(&self, columns: &Moves, o: usize) -> Vec<f32> {
+        let mut moved = vec![0.0; self.width];
+        for (i, &value) in self.row(o).iter().enumerate() {
+            moved[columns.to[i]] = if columns.negative[i] { -value } else { value };
+        }
+        moved
+    }
+
+    /// The free place whose row differs least from the moved row o, and whether with its sign changed.
+    fn nearest(&self, moved: &[f32], o: usize, taken: &[bool], near: f64) -> Option<(usize, bool)> {
+        let bias = self.bias(o);
+        let largest = size(moved).max(bias.map_or(0.0, |bias| f64::from(bias.abs())));
+        let mut best = (f64::INFINITY, None);
+        // Its own place first: where several are equally near, nothing should move.
+        let places = std::iter::once(o).chain((0..taken.len()).filter(|&place| place != o)).filter(|&place| !taken[place]);
+        for (place, negative) in places.flat_map(|place| [(place, false), (place, true)]) {
+            let sign = if negative { -1.0 } else { 1.0 };
+            let there = self.row(place).iter().copied().chain(self.bias(place));
+            let mut gap = 0.0f64;
+            for (a, &b) in there.zip(moved.iter().chain(bias.as_ref())) {
+                gap = gap.max((f64::from(a) - sign * f64::from(b)).abs());
+                if gap >= best.0 {
+                    break;
+                }
+            }
+            if gap < best.0 {
+                best = (gap, Some((place, negative)));
+            }
+        }
+        best.1.filter(|_| best.0 <= near * largest)
+    }
+
+    fn complaint(&self, moved: &[f32], o: usize) -> String {
         let distance = |place: usize| {
             let gaps = self.row(place).iter().zip(moved).map(|(a, b)| f64::from((a - b).abs()));
             gaps.fold(0.0, f64::max)
         };
-        let nearest = (0..self.values.len() / self.width).map(distance).fold(f64::INFINITY, f64::min);
-        if nearest <= TOLERANCE * weight {
+        let nearest = (0..self.outputs()).map(distance).fold(f64::INFINITY, f64::min);
+        if nearest == 0.0 {
             return format!("the weights of output {o}, moved, are those of an output with another bias, or of one already used");
         }
         format!(
             "the weights of output {o}, moved, are those of no output: the nearest differ by {nearest:.1e}, \
-             and weights go up to {weight:.1e}"
+             and weights go up to {:.1e}",
+            size(self.values)
         )
     }
 }
@@ -101,10 +135,4 @@ impl Rows<'_> {
 /// The largest magnitude.
 pub(super) fn size(values: &[f32]) -> f64 {
     values.iter().map(|value| f64::from(value.abs())).fold(0.0, f64::max)
-}
-
-/// The difference of two weights as a part of the largest, if it is within the tolerance.
-pub(super) fn relative(a: f32, b: f32, largest: f64) -> Option<f64> {
-    let gap = (f64::from(a) - f64::from(b)).abs();
-    (gap <= TOLERANCE * largest).then(|| if largest > 0.0 { gap / largest } else { 0.0 })
 }

@@ -5,19 +5,30 @@
 //! such Q, which is found by comparing weights; behind the last operation nothing may move. What holds for the generators
 //! holds for every element, so groups of any size are proved without being enumerated.
 //!
+//! A proof is about the program in real arithmetic, with the weights as they are, and weights are equal when they are equal to the
+//! last bit. Models written by invar are: [`tied`] sees to it. Where weights differ, the differences are carried to the outputs:
+//! the program is invariant [`Within`] a bound on a stated range of inputs, or not proved when the bound is not small.
+//!
 //! The proof is sufficient, not necessary: a program can be invariant for reasons that no single operation shows, such as two
 //! layers whose asymmetries cancel. Then the walk ends at the first operation that does not follow, and only the
-//! [`numeric`] check can tell more. Weights are floating-point numbers: they count as equal when they differ by at most
-//! [`TOLERANCE`] of the largest weight of their operation, and the certificate states the largest difference met.
+//! [`numeric`] check can tell more.
 
+mod ball;
 mod conv;
+mod cost;
+mod links;
 mod matching;
 mod matrix;
 mod moves;
 pub mod numeric;
 mod orbit;
+mod range;
 mod reduce;
+mod search;
+mod tie;
+pub mod tolerance;
 mod walk;
+mod within;
 
 use std::fmt;
 
@@ -26,9 +37,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::program::Program;
-
-/// Weights count as equal when they differ by at most this part of the largest weight of their operation.
-pub const TOLERANCE: f64 = 1e-5;
+pub use cost::{certificate_cost, cost};
+pub use range::Range;
+pub use tie::tied;
+use tolerance::NEAR;
+use within::Spread;
 
 /// What was found about one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,8 +61,19 @@ pub struct Proof {
     pub steps: Vec<Step>,
     /// Where the proof ends too early; nothing when the program is invariant.
     pub broken: Option<Broken>,
-    /// The largest difference between weights that should be equal, as a part of the largest weight of their operation.
-    pub largest_difference: f64,
+    /// What the proof leaves open: nothing when the weights that should be equal are equal to the last bit.
+    pub within: Option<Within>,
+}
+
+/// A bound of what a generator changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Within {
+    /// No output changes by more.
+    pub change: f64,
+    /// The same as a part of what the output runs through on random inputs, or what it and another are apart.
+    pub share: f64,
+    /// For these inputs.
+    pub range: Range,
 }
 
 /// How one operation follows.
@@ -74,23 +98,65 @@ pub struct Broken {
     pub reason: String,
 }
 
-/// Proves that a program is invariant to a group that acts on its input, or finds the first operation that breaks it.
+/// Proves that a program is invariant to a group that acts on its input, or finds the first operation that breaks it. A bound, where
+/// one is needed, is stated for the usual inputs.
 pub fn certify(program: &Program, group: &Group) -> Result<Certificate> {
+    certify_on(program, group, Range::of(program, &[]))
+}
+
+/// The same with a bound for a range of inputs.
+pub fn certify_on(program: &Program, group: &Group, range: Range) -> Result<Certificate> {
     let shape = program.input.shape()?;
     if *group.shape() != shape {
         return Err(Error::misfit("shape that the group acts on", shape, group.shape()));
     }
     let shapes = program.shapes()?;
-    let prove =
-        |generator: &Action| Ok(Proof { generator: group.describe(generator), ..walk::walk(program, &shapes, generator)? });
-    let generators = group.generators().iter().map(prove).collect::<Result<_>>()?;
+    let mut spread = None;
+    let mut generators = Vec::new();
+    for generator in group.generators() {
+        let proof = prove(program, &shapes, generator, range, &mut spread)?;
+        generators.push(Proof { generator: group.describe(generator), ..proof });
+    }
     Ok(Certificate { group: group.name().to_owned(), generators })
 }
 
+/// One generator; the caller adds what it is called. `spread` is found when it is needed first.
+fn prove(
+    program: &Program,
+    shapes: &[Vec<usize>],
+    generator: &Action,
+    range: Range,
+    spread: &mut Option<Spread>,
+) -> Result<Proof> {
+    let (way, mut broken) = walk::walk(program, shapes, generator, NEAR)?;
+    let mut within = None;
+    let inexact = way.traces.iter().enumerate().filter(|(_, trace)| !trace.is_exact());
+    if let (None, Some((op, trace))) = (&broken, inexact.max_by(|(_, a), (_, b)| a.share().total_cmp(&b.share()))) {
+        let change = within::carried(program, &range, &way.traces)?;
+        let spread = match spread {
+            Some(spread) => spread,
+            None => spread.insert(Spread::of(program, &range)?),
+        };
+        match spread.within(&change, range) {
+            Ok(bound) => within = Some(bound),
+            Err(reason) => {
+                let reason = format!("weights that should be equal differ by {:.0e} of the largest: {reason}", trace.share());
+                broken = Some(Broken { op, name: program.ops[op].name().to_owned(), reason });
+            }
+        }
+    }
+    Ok(Proof { generator: String::new(), steps: way.steps, broken, within })
+}
+
 impl Certificate {
-    /// Whether the program is invariant to every generator, and so to the group.
+    /// Whether the program is invariant to every generator, and so to the group, exactly or within a bound.
     pub fn is_proved(&self) -> bool {
-        self.generators.iter().all(Proof::is_proved)
+        self.generators.iter().all(|proof| proof.broken.is_none())
+    }
+
+    /// Whether it is, and exactly: in real arithmetic no output changes at all.
+    pub fn is_exact(&self) -> bool {
+        self.is_proved() && self.within().is_none()
     }
 
     /// The first operation that breaks a generator.
@@ -98,33 +164,34 @@ impl Certificate {
         self.generators.iter().find_map(|proof| proof.broken.as_ref())
     }
 
-    /// The largest difference between weights that should be equal, over all generators.
-    pub fn largest_difference(&self) -> f64 {
-        self.generators.iter().map(|proof| proof.largest_difference).fold(0.0, f64::max)
+    /// The largest bound of a generator.
+    pub fn within(&self) -> Option<&Within> {
+        self.generators.iter().filter_map(Proof::within).max_by(|a, b| a.change.total_cmp(&b.change))
     }
 }
 
 impl Proof {
-    /// Whether the program is invariant to the generator.
-    pub fn is_proved(&self) -> bool {
-        self.broken.is_none()
+    /// Its bound, where it needs one.
+    pub fn within(&self) -> Option<&Within> {
+        self.within.as_ref()
+    }
+}
+
+/// On what inputs an output changes by how much at most.
+impl fmt::Display for Within {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "within {:.1e} on {}", self.change, self.range)
     }
 }
 
 /// One line: the verdict, and what it rests on.
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.broken() {
-            Some(Broken { op, name, reason }) => write!(f, "{}: not proved, operation {op} ({name}): {reason}", self.group),
-            None if self.generators.is_empty() => write!(f, "{}: proved, it changes nothing", self.group),
-            None => {
-                write!(
-                    f,
-                    "{}: proved, weights that should be equal differ by {:.0e} at most",
-                    self.group,
-                    self.largest_difference()
-                )
-            }
+        match (self.broken(), self.within()) {
+            (Some(Broken { op, name, reason }), _) => write!(f, "{}: not proved, operation {op} ({name}): {reason}", self.group),
+            (None, _) if self.generators.is_empty() => write!(f, "{}: proved, it changes nothing", self.group),
+            (None, None) => write!(f, "{}: proved, weights that should be equal are equal to the last bit", self.group),
+            (None, Some(within)) => write!(f, "{}: proved {within}, for each generator", self.group),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use invar_algebra::{Permutation, SignedPermutation};
 
+use super::ball::Balls;
+
 /// A signed permutation of entries: the value at i goes to `to[i]`, with its sign changed where `negative` says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Moves {
@@ -40,6 +42,15 @@ impl Moves {
         let mut from = vec![0; self.len()];
         self.to.iter().enumerate().for_each(|(i, &to)| from[to] = i);
         from
+    }
+
+    /// An example moved.
+    pub(super) fn carry(&self, x: &Balls) -> Balls {
+        let mut moved = x.picked(&self.from());
+        for (i, &to) in self.to.iter().enumerate().filter(|&(i, _)| self.negative[i]) {
+            moved.centre[to] = -x.centre[i];
+        }
+        moved
     }
 
     /// The same moves of entries that each became `width` entries side by side.

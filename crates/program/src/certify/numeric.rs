@@ -1,4 +1,8 @@
 //! What moving the input does to the outputs, in numbers.
+//!
+//! Inputs are searched for that a move changes most: random ones and corners at several scales, then copies of the best, changed a
+//! little, again and again. The search runs in single precision. What it finds is evaluated once more in double precision with a
+//! bound of the rounding, so that a change beyond it is a fact about the weights: a counterexample, which no proof survives.
 
 use std::fmt;
 
@@ -6,42 +10,76 @@ use invar_algebra::{Action, Group};
 use invar_data::Limits;
 use serde::{Deserialize, Serialize};
 
+use super::ball::{self, Balls};
+use super::cost::cost;
+use super::matrix::Matrix;
+use super::moves::Moves;
+use super::range::Range;
+pub(super) use super::search::Domain;
+use super::search::{Draw, KEPT, ROUND, Search};
+use super::tolerance::{SEARCH_WORK, TOLERANCE};
+use super::{Certificate, Proof};
 use crate::Input;
 use crate::error::{Error, Result};
 use crate::program::Program;
 
-/// Outputs count as equal when they differ by at most this part of the largest output: some rounding in every layer.
-pub const TOLERANCE: f64 = 1e-4;
+/// Seed of the search: the same question has the same answer.
+const SEED: u64 = 2;
+
+/// Rounds of a search, where inputs are cheap to run.
+const ROUNDS: usize = 24;
+
+/// Inputs to begin with, beside those that are given.
+const START: usize = 96;
+
+/// How far from the middle inputs are looked for, in usual reaches: a symmetry holds everywhere, a bound in its range.
+const WIDE: [f64; 4] = [1.0, 0.1, 10.0, 100.0];
+
+/// The same inside of a range.
+const USUAL: [f64; 2] = [1.0, 0.1];
 
 /// How far outputs move when inputs are moved by the generators of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deviations {
     /// The name of the group.
     pub group: String,
-    /// Inputs that were moved.
+    /// Inputs that were moved, for each generator.
     pub examples: usize,
-    /// The largest output in magnitude, before and behind every move.
+    /// The largest output in magnitude on the examples that were given.
     pub size: f64,
-    /// The largest change of an output, per generator.
-    pub generators: Vec<f64>,
-    /// The part of `size` that counts as nothing.
-    pub tolerance: f64,
+    /// What was found for each generator.
+    pub generators: Vec<Deviation>,
+}
+
+/// The change that is furthest beyond what is allowed, or nearest to it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Deviation {
+    /// How far an output moved.
+    pub change: f64,
+    /// What rounding, and the bound of a certificate, allow there.
+    pub allowed: f64,
+    /// The largest output there, in magnitude.
+    pub size: f64,
 }
 
 impl Deviations {
     /// The largest change of an output.
     pub fn largest(&self) -> f64 {
-        self.generators.iter().copied().fold(0.0, worse)
+        self.generators.iter().map(|found| found.change).fold(0.0, worse)
     }
 
-    /// The largest change as a part of the largest output.
+    /// The largest change as a part of the largest output, there or on the examples.
     pub fn relative(&self) -> f64 {
-        if self.size == 0.0 { self.largest() } else { self.largest() / self.size }
+        let part = |found: &Deviation| {
+            let size = worse(self.size, found.size);
+            if size == 0.0 { found.change } else { found.change / size }
+        };
+        self.generators.iter().map(part).fold(0.0, worse)
     }
 
-    /// Whether all changes are within the tolerance. Outputs that are not finite say nothing, so that nothing holds.
+    /// Whether no change is beyond what is allowed. Outputs that are not finite say nothing, so that nothing holds.
     pub fn holds(&self) -> bool {
-        self.size.is_finite() && self.relative() <= self.tolerance
+        self.size.is_finite() && self.generators.iter().all(|found| found.change <= found.allowed)
     }
 }
 
@@ -57,45 +95,133 @@ fn size(outputs: &[f32]) -> f64 {
 
 impl fmt::Display for Deviations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.holds() { "within" } else { "above" };
+        let allowed = self.generators.iter().map(|found| found.allowed).fold(0.0, f64::max);
+        let verdict = if self.holds() { "at most" } else { "beyond" };
         write!(
             f,
-            "{}: outputs change by {:.1e} at most, {:.1e} of the largest, on {} examples ({verdict} {:.0e})",
+            "{}: outputs change by {:.1e} at most, {:.1e} of the largest, on {} inputs ({verdict} {allowed:.0e}, which is allowed)",
             self.group,
             self.largest(),
             self.relative(),
             self.examples,
-            self.tolerance
         )
     }
 }
 
-/// Moves examples by every generator of the group and compares the outputs.
-pub fn deviations(program: &Program, group: &Group, examples: &[f32]) -> Result<Deviations> {
-    deviations_of(|x| program.run(x), &program.input, group, examples)
+/// How many rounds a search may take when so many generators are asked about.
+pub fn rounds(program: &Program, generators: usize) -> Result<usize> {
+    let round = 2.0 * ROUND as f64 * cost(program)?;
+    Ok((SEARCH_WORK / generators.max(1) as f64 / round).clamp(1.0, ROUNDS as f64) as usize)
 }
 
-/// The same for anything that can be run.
+/// Inputs that a measurement runs for each generator, their moved copies among them.
+pub(super) fn runs(examples: usize, rounds: usize) -> usize {
+    2 * (examples + 3 * START + rounds * ROUND)
+}
+
+/// Searches for inputs whose outputs a generator of the group changes, from these examples on and with so many rounds.
+///
+/// With a certificate a change counts only beyond its bounds, and is looked for where these are stated.
+pub fn measure(
+    program: &Program,
+    group: &Group,
+    certificate: Option<&Certificate>,
+    examples: &[f32],
+    rounds: usize,
+) -> Result<Deviations> {
+    check_shape(&program.input, group)?;
+    let entries = program.inputs();
+    let size = size(&program.run(examples)?);
+    let mut found = Deviations { group: group.name().to_owned(), examples: 0, size, generators: Vec::new() };
+    for (k, generator) in group.generators().iter().enumerate() {
+        let within = certificate.and_then(|all| all.generators.get(k)).and_then(Proof::within);
+        let range = within.map_or_else(|| Range::of(program, &[]), |within| within.range);
+        let scales: &[f64] = if within.is_some() { &USUAL } else { &WIDE };
+        let search = Search { domain: &range.domain(program), scales, rounds, seed: SEED };
+        let given = examples.chunks(entries).map(<[f32]>::to_vec);
+        let start = given.chain(search.start(Some(program), START)).collect();
+        let inputs = search.follow(&|x: &[f32]| program.run(x), generator, start)?;
+        found.examples = found.examples.max(inputs.tried);
+        let mut worst: Option<Deviation> = None;
+        for x in inputs.inputs.iter().take(KEPT) {
+            let allowed = within.map_or(0.0, |within| within.change);
+            let here = exactly(program, generator, x, TOLERANCE * size, allowed)?;
+            let beyond = |found: &Deviation| found.change - found.allowed;
+            worst = worst.filter(|worst| beyond(worst) >= beyond(&here)).or(Some(here));
+        }
+        found.generators.push(worst.unwrap_or_default());
+    }
+    Ok(found)
+}
+
+/// The same with nothing known, and some rounds.
+pub fn deviations(program: &Program, group: &Group, examples: &[f32]) -> Result<Deviations> {
+    measure(program, group, None, examples, ROUNDS / 3)
+}
+
+/// What a move changes at one input, in double precision, at the output where it is furthest beyond what is allowed.
+fn exactly(program: &Program, generator: &Action, x: &[f32], most: f64, within: f64) -> Result<Deviation> {
+    let (sides, vocabulary) = (program.input.sides(), program.input.vocabulary());
+    let run = |x: Balls| ball::run(&program.ops, &sides, vocabulary, x);
+    let point = Balls::point(x);
+    let there = match generator {
+        Action::Permutation(p) => Moves::of(p).carry(&point),
+        Action::Signed(s) => Moves::of_signed(s).carry(&point),
+        matrix => Matrix::of(matrix).map_or_else(|| point.clone(), |matrix| matrix.moved(&point)),
+    };
+    let (before, after) = (run(point)?, run(there)?);
+    let outputs = before.centre.iter().chain(&after.centre);
+    let size = outputs.fold(0.0, |size: f64, y| size.max(y.abs()));
+    let mut worst = Deviation { change: 0.0, allowed: f64::INFINITY, size };
+    for i in 0..before.len() {
+        let change = (before.centre[i] - after.centre[i]).abs();
+        let allowed = (before.radius[i] + after.radius[i]).min(most) + within;
+        if change - allowed > worst.change - worst.allowed {
+            worst = Deviation { change, allowed, size };
+        }
+    }
+    Ok(worst)
+}
+
+/// The same search for anything that can be run. Nothing is known about its rounding: changes are held against a part of the largest
+/// output, and looked for among usual inputs.
 pub fn deviations_of(
     run: impl Fn(&[f32]) -> Result<Vec<f32>>,
     input: &Input,
     group: &Group,
     examples: &[f32],
 ) -> Result<Deviations> {
-    let shape = input.shape()?;
-    if *group.shape() != shape {
-        return Err(Error::misfit("shape that the group acts on", shape, group.shape()));
-    }
-    let before = run(examples)?;
-    let (mut largest, mut generators) = (size(&before), Vec::new());
+    check_shape(input, group)?;
+    let entries = input.sides().iter().product::<usize>();
+    let size = size(&run(examples)?);
+    let mut found = Deviations { group: group.name().to_owned(), examples: 0, size, generators: Vec::new() };
+    let domain = match input {
+        Input::Tokens { length, vocabulary } => Domain::Tokens { vocabulary: *vocabulary, length: *length },
+        _ => Domain::Numbers {
+            middle: vec![0.0; entries],
+            reach: vec![1.0; entries],
+            positive: matches!(input, Input::Images { .. }),
+        },
+    };
+    let search = Search { domain: &domain, scales: &USUAL, rounds: ROUNDS / 3, seed: SEED };
     for generator in group.generators() {
-        let after = run(&moved(generator, examples))?;
-        largest = worse(largest, size(&after));
-        let gaps = before.iter().zip(&after).map(|(a, b)| (f64::from(*a) - f64::from(*b)).abs());
-        generators.push(gaps.fold(0.0, worse));
+        let given = examples.chunks(entries).map(<[f32]>::to_vec);
+        let inputs = search.follow(&run, generator, given.chain(search.start(None, START)).collect())?;
+        found.examples = found.examples.max(inputs.tried);
+        // Outputs that only appear behind the move, or are no numbers there.
+        let behind = self::size(&run(&moved(generator, examples))?);
+        let change = if behind.is_finite() { inputs.change } else { behind };
+        found.generators.push(Deviation { change, allowed: TOLERANCE * size.max(behind), size: behind });
     }
-    let examples = examples.len() / shape.len();
-    Ok(Deviations { group: group.name().to_owned(), examples, size: largest, generators, tolerance: TOLERANCE })
+    Ok(found)
+}
+
+fn check_shape(input: &Input, group: &Group) -> Result<()> {
+    let shape = input.shape()?;
+    if *group.shape() == shape {
+        return Ok(());
+    }
+    Err(Error::misfit("shape that the group acts on", shape, group.shape()))
 }
 
 /// Every example moved by an action.
@@ -119,23 +245,21 @@ pub fn most_examples(input: &Input, limits: Limits) -> usize {
 
 /// Random examples: pixels and numbers from 0 to 1, or from -1 to 1 for arrays, tokens of the vocabulary.
 pub fn random(input: &Input, count: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    // SplitMix64: enough for inputs that only have to differ.
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 24) as f32
-    };
+    let mut draw = Draw(seed);
     let entries = input.sides().iter().product::<usize>() * count;
     (0..entries)
         .map(|_| match input {
-            Input::Tokens { vocabulary, .. } => (next() * *vocabulary as f32).floor().min(*vocabulary as f32 - 1.0),
-            Input::Array { .. } => 2.0 * next() - 1.0,
-            Input::Images { .. } => next(),
+            Input::Tokens { vocabulary, .. } => (draw.next() * *vocabulary as f32).floor().min(*vocabulary as f32 - 1.0),
+            Input::Array { .. } => 2.0 * draw.next() - 1.0,
+            Input::Images { .. } => draw.next(),
         })
         .collect()
+}
+
+/// The same from a domain.
+pub(super) fn random_in(domain: &Domain, count: usize, seed: u64) -> Vec<f32> {
+    let mut draw = Draw(seed);
+    (0..count).flat_map(|_| domain.anywhere(&mut draw, 1.0)).collect()
 }
 
 #[cfg(test)]

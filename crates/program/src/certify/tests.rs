@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::numeric::{deviations, moved, random};
+use super::numeric::{deviations, measure, moved, random};
 use super::*;
 use crate::testing::{numbers, tensor};
 use crate::{Activation, Input, Op, Pooling, Tensor};
@@ -39,7 +39,7 @@ fn broken(program: &Program, shape: &str, of: &str) -> (usize, String) {
 fn proved(program: &Program, shape: &str, of: &str) -> bool {
     let certificate = certify(program, &group(shape, of)).unwrap();
     // A proof that the numbers contradict would be worth nothing.
-    let found = deviations(program, &group(shape, of), &random(&program.input, 3, 1)).unwrap();
+    let found = measure(program, &group(shape, of), Some(&certificate), &random(&program.input, 3, 1), 4).unwrap();
     assert!(!certificate.is_proved() || found.holds(), "{certificate}, but {found}");
     certificate.is_proved()
 }
@@ -306,7 +306,7 @@ fn what_is_brought_together_stays_together_as_a_whole() {
 #[test]
 fn certificates_can_be_read() {
     let certificate = certify(&round_network(8, 2), &group("1x8x8", "turn=rot90(1,2)")).unwrap();
-    assert_eq!(certificate.to_string(), "turn: proved, weights that should be equal differ by 0e0 at most");
+    assert_eq!(certificate.to_string(), "turn: proved, weights that should be equal are equal to the last bit");
     let steps: Vec<&str> = certificate.generators[0].steps.iter().map(|step| step.how.as_str()).collect();
     assert_eq!(
         steps,
@@ -330,9 +330,9 @@ fn certificates_can_be_read() {
 fn numbers_tell_what_moved() {
     let program = program(array(2), vec![linear(1, &[1.0, 3.0])]);
     let found = deviations(&program, &group("2", "flip(0)"), &[1.0, 2.0, 0.0, 1.0]).unwrap();
-    // 7 becomes 5 and 3 becomes 1.
-    assert_eq!((found.largest(), found.size, found.examples, found.holds()), (2.0, 7.0, 2, false));
-    assert!(found.to_string().contains("2.9e-1 of the largest, on 2 examples (above 1e-4)"), "{found}");
+    // 7 becomes 5 and 3 becomes 1; (100, -100) becomes what is furthest from it among the inputs that are tried: -200 becomes 200.
+    assert_eq!((found.largest(), found.size, found.holds()), (400.0, 7.0, false));
+    assert!(found.to_string().starts_with("flip(0): outputs change by 4.0e2 at most, 2.0e0 of the largest, on "), "{found}");
     let tokens = random(&Input::Tokens { length: 4, vocabulary: 3 }, 50, 1);
     assert!(tokens.iter().all(|&t| (0.0..3.0).contains(&t) && t.fract() == 0.0) && tokens.contains(&2.0));
     assert_eq!(moved(&group("2x2", "rot90(0,1)").generators()[0], &[1.0, 2.0, 3.0, 4.0]), [2.0, 4.0, 1.0, 3.0]);
@@ -390,7 +390,7 @@ proptest! {
         };
         let group = group(&format!("2x{side}x{side}"), of);
         let certificate = certify(&program, &group).unwrap();
-        let found = deviations(&program, &group, &random(&program.input, 4, u64::from(seed))).unwrap();
+        let found = measure(&program, &group, Some(&certificate), &random(&program.input, 4, u64::from(seed)), 1).unwrap();
         prop_assert!(!certificate.is_proved() || found.holds(), "{} but {}", certificate, found);
         let fits = window == 1 || (side - window) % 2 == 0;
         let built_in = match of {
