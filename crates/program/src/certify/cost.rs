@@ -35,7 +35,9 @@ fn list(ops: &[Op], shape: &[usize], vocabulary: Option<usize>) -> Result<f64> {
             Op::Linear { weight, .. } => behind * weight.shape[1] as f64,
             Op::Conv { filters, .. } => behind * entries(&filters.shape[1..]),
             Op::MaxPool { window, .. } => before + behind * entries(window),
-            Op::Orbit { views, ops } => views.values.len() as f64 + views.shape[0] as f64 * list(ops, &shapes[index], vocabulary)?,
+            Op::Orbit { views, ops } => {
+                views.values.len() as f64 + views.shape[0] as f64 * list(ops, &shapes[index], vocabulary)?
+            }
             Op::Median { members } => {
                 let each = members.iter().map(|ops| list(ops, &shapes[index], vocabulary));
                 each.collect::<Result<Vec<f64>>>()?.iter().sum()

@@ -129,7 +129,8 @@ impl Rows {
             let mut largest = || *largest.get_or_insert_with(|| size(&weight.values[o * width..][..width]));
             for (i, &column) in self.columns.to.iter().enumerate() {
                 let negative = self.outputs.negative[o] ^ self.columns.negative[i];
-                let by = apart(weight.values[o * width + self.place[i]], weight.values[to * width + self.place[column]], negative);
+                let by =
+                    apart(weight.values[o * width + self.place[i]], weight.values[to * width + self.place[column]], negative);
                 if by > 0.0 {
                     gap.add(to, Some(self.input[i]), by, largest());
                 }

@@ -19,10 +19,6 @@ pub(super) struct Rows<'a> {
 /// found, if it differs by at most the part `near` of their largest weight. What such a choice is worth the caller finds out.
 pub(super) fn matched(rows: &Rows<'_>, columns: &Moves, near: f64) -> Result<Moves, String> {
     let count = rows.outputs();
-    let mut by_values: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
-    for place in (0..count).rev() {
-        by_values.entry(key(rows.row(place), rows.bias(place), false)).or_default().push(place);
-    }
     let mut images = vec![None; count];
     let mut taken = vec![false; count];
     // First those that stay: among equal rows any choice would do here, but what follows knows them by their places. Changes of
@@ -33,20 +29,8 @@ pub(super) fn matched(rows: &Rows<'_>, columns: &Moves, near: f64) -> Result<Mov
             taken[o] = true;
         }
     }
-    for negative in [false, true] {
-        for o in (0..count).filter(|&o| images[o].is_none()).collect::<Vec<_>>() {
-            let places = by_values.get_mut(&key(&rows.moved(columns, o), rows.bias(o), negative));
-            let free = places.and_then(|places| {
-                while places.last().is_some_and(|&place| taken[place]) {
-                    places.pop();
-                }
-                places.pop()
-            });
-            if let Some(place) = free {
-                images[o] = Some((place, negative));
-                taken[place] = true;
-            }
-        }
+    if taken.contains(&false) {
+        rows.exchanged(columns, &mut images, &mut taken);
     }
     let lost: Vec<usize> = (0..count).filter(|&o| images[o].is_none()).collect();
     if lost.len() as f64 * (count * rows.width) as f64 > NEAREST_WORK {
@@ -89,6 +73,25 @@ impl Rows<'_> {
             moved[columns.to[i]] = if columns.negative[i] { -value } else { value };
         }
         moved
+    }
+
+    /// Finds rows, equal to the last bit, for those that have no image yet.
+    fn exchanged(&self, columns: &Moves, images: &mut [Option<(usize, bool)>], taken: &mut [bool]) {
+        let mut free: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+        for place in (0..taken.len()).rev().filter(|&place| !taken[place]) {
+            free.entry(key(self.row(place), self.bias(place), false)).or_default().push(place);
+        }
+        for negative in [false, true] {
+            for o in 0..taken.len() {
+                if images[o].is_none()
+                    && let Some(places) = free.get_mut(&key(&self.moved(columns, o), self.bias(o), negative))
+                    && let Some(place) = places.pop()
+                {
+                    images[o] = Some((place, negative));
+                    taken[place] = true;
+                }
+            }
+        }
     }
 
     /// The free place whose row differs least from the moved row o, and whether with its sign changed.

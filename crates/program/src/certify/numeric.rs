@@ -145,7 +145,7 @@ pub fn measure(
         let mut worst: Option<Deviation> = None;
         for x in inputs.inputs.iter().take(KEPT) {
             let allowed = within.map_or(0.0, |within| within.change);
-            let here = exactly(program, generator, x, TOLERANCE * size, allowed)?;
+            let here = exactly(program, generator, x, size, allowed)?;
             let beyond = |found: &Deviation| found.change - found.allowed;
             worst = worst.filter(|worst| beyond(worst) >= beyond(&here)).or(Some(here));
         }
@@ -159,8 +159,9 @@ pub fn deviations(program: &Program, group: &Group, examples: &[f32]) -> Result<
     measure(program, group, None, examples, ROUNDS / 3)
 }
 
-/// What a move changes at one input, in double precision, at the output where it is furthest beyond what is allowed.
-fn exactly(program: &Program, generator: &Action, x: &[f32], most: f64, within: f64) -> Result<Deviation> {
+/// What a move changes at one input, in double precision, at the output where it is furthest beyond what is allowed. `usual` is the
+/// largest output elsewhere.
+fn exactly(program: &Program, generator: &Action, x: &[f32], usual: f64, within: f64) -> Result<Deviation> {
     let (sides, vocabulary) = (program.input.sides(), program.input.vocabulary());
     let run = |x: Balls| ball::run(&program.ops, &sides, vocabulary, x);
     let point = Balls::point(x);
@@ -172,6 +173,7 @@ fn exactly(program: &Program, generator: &Action, x: &[f32], most: f64, within: 
     let (before, after) = (run(point)?, run(there)?);
     let outputs = before.centre.iter().chain(&after.centre);
     let size = outputs.fold(0.0, |size: f64, y| size.max(y.abs()));
+    let most = TOLERANCE * size.max(usual);
     let mut worst = Deviation { change: 0.0, allowed: f64::INFINITY, size };
     for i in 0..before.len() {
         let change = (before.centre[i] - after.centre[i]).abs();
@@ -183,13 +185,14 @@ fn exactly(program: &Program, generator: &Action, x: &[f32], most: f64, within: 
     Ok(worst)
 }
 
-/// The same search for anything that can be run. Nothing is known about its rounding: changes are held against a part of the largest
-/// output, and looked for among usual inputs.
+/// The same for anything that can be run, with a search or on these examples alone. Nothing is known about its rounding: changes are
+/// held against a part of the largest output, and looked for among usual inputs.
 pub fn deviations_of(
     run: impl Fn(&[f32]) -> Result<Vec<f32>>,
     input: &Input,
     group: &Group,
     examples: &[f32],
+    search: bool,
 ) -> Result<Deviations> {
     check_shape(input, group)?;
     let entries = input.sides().iter().product::<usize>();
@@ -203,10 +206,12 @@ pub fn deviations_of(
             positive: matches!(input, Input::Images { .. }),
         },
     };
-    let search = Search { domain: &domain, scales: &USUAL, rounds: ROUNDS / 3, seed: SEED };
+    // Interpreters are slow.
+    let (start, rounds) = if search { (START / 4, ROUNDS / 6) } else { (0, 0) };
+    let search = Search { domain: &domain, scales: &USUAL, rounds, seed: SEED };
     for generator in group.generators() {
         let given = examples.chunks(entries).map(<[f32]>::to_vec);
-        let inputs = search.follow(&run, generator, given.chain(search.start(None, START)).collect())?;
+        let inputs = search.follow(&run, generator, given.chain(search.start(None, start)).collect())?;
         found.examples = found.examples.max(inputs.tried);
         // Outputs that only appear behind the move, or are no numbers there.
         let behind = self::size(&run(&moved(generator, examples))?);
@@ -271,7 +276,7 @@ mod tests {
         let swap = candidates(&"2".parse::<Shape>().unwrap(), ["permute(0)"]).unwrap().remove(0);
         let input = Input::Array { shape: vec![2] };
         let all = |x: &[f32]| Ok(x.chunks(2).map(|x| run(x[0], x[1])).collect());
-        deviations_of(all, &input, &swap, &[0.0, 1.0, 0.25, 0.5]).unwrap()
+        deviations_of(all, &input, &swap, &[0.0, 1.0, 0.25, 0.5], true).unwrap()
     }
 
     #[test]

@@ -74,9 +74,7 @@ impl Range {
                 reach: vec![*up_to; entries],
                 positive: matches!(program.input, Input::Images { .. }),
             },
-            (Self::Tokens, _) => {
-                Domain::Tokens { vocabulary: program.input.vocabulary().unwrap_or(1), length: entries }
-            }
+            (Self::Tokens, _) => Domain::Tokens { vocabulary: program.input.vocabulary().unwrap_or(1), length: entries },
         }
     }
 }

@@ -4,10 +4,10 @@
 //! in orders that differ. The walk knows which of them must be equal. All entries that go to each other under any generator get
 //! one value, bit for bit, so that the proof needs no tolerance.
 
-use invar_algebra::{Action, Group};
+use invar_algebra::Group;
 
 use super::tolerance::ROUNDING;
-use super::walk::{State, step, walk};
+use super::walk::{State, Trace, step, walk};
 use crate::error::Result;
 use crate::op::Op;
 use crate::program::{Program, member_shapes};
@@ -16,23 +16,17 @@ use crate::program::{Program, member_shapes};
 /// it is not invariant to change nothing.
 pub fn tied(mut program: Program, groups: &[Group]) -> Result<Program> {
     let shapes = program.shapes()?;
-    let mut states = Vec::new();
+    let (mut states, mut all_exact) = (Vec::new(), true);
     for generator in groups.iter().flat_map(Group::generators) {
-        if let (way, None) = walk(&program, &shapes, generator, ROUNDING)?
-            && !way.traces.iter().all(super::walk::Trace::is_exact)
-        {
+        // Those that hold exactly are among them: they must go on to do so.
+        if let (way, None) = walk(&program, &shapes, generator, ROUNDING)? {
+            all_exact &= way.traces.iter().all(Trace::is_exact);
             states.push(State::of(generator));
         }
     }
-    if states.is_empty() {
+    if all_exact {
         return Ok(program);
     }
-    // Those that hold exactly must go on to do so.
-    let exact = |generator: &&Action| {
-        let walked = walk(&program, &shapes, generator, ROUNDING);
-        matches!(walked, Ok((way, None)) if way.traces.iter().all(super::walk::Trace::is_exact))
-    };
-    states.extend(groups.iter().flat_map(Group::generators).filter(exact).map(State::of));
     let vocabulary = program.input.vocabulary();
     list(&mut program.ops, &shapes, vocabulary, states)?;
     program.check()?;

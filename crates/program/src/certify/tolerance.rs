@@ -34,5 +34,5 @@ pub(super) const NEAREST_WORK: f64 = 1e10;
 /// Multiplications in single precision that the search of one command may cost, about a second.
 pub(super) const SEARCH_WORK: f64 = 1e10;
 
-/// Multiplications that a command may cost unless it is allowed more, about a minute.
-pub const LIMIT: f64 = 3e11;
+/// Billions of multiplications that a command may cost unless it is allowed more, about a minute.
+pub const LIMIT: u64 = 300;

@@ -197,18 +197,14 @@ fn moved(op: &Op, shape: &[usize], moves: &Moves, near: f64) -> Result<std::resu
     Ok(match op {
         Op::Gather { .. } if moves.changes_signs() => Err("tokens have no sign to change".into()),
         Op::Gather { table } => Ok(passed(moves.widened(table.shape[1]), Link::Free)),
-        Op::Normalise { mean, scale } => {
-            normalised(mean, scale, moves, near).map(|()| as_is(Link::Channels(moves.clone())))
-        }
+        Op::Normalise { mean, scale } => normalised(mean, scale, moves, near).map(|()| as_is(Link::Channels(moves.clone()))),
         Op::Reshape { .. } => Ok(as_is(Link::Free)),
         Op::Transpose { order } => Ok(passed(moves.reordered(&transposed(shape, order)), Link::Free)),
         Op::Linear { weight, bias } => row_by_row(weight, bias.as_ref(), moves, near),
-        Op::Conv { filters, bias } => {
-            conv::follow(filters, bias.as_ref(), shape, moves, near).map(|(behind, rows, turn)| {
-                let how = format!("filters follow {turn}; {}", behind.describe());
-                Behind { state: State::Moves(behind), how, link: Link::Rows(rows) }
-            })
-        }
+        Op::Conv { filters, bias } => conv::follow(filters, bias.as_ref(), shape, moves, near).map(|(behind, rows, turn)| {
+            let how = format!("filters follow {turn}; {}", behind.describe());
+            Behind { state: State::Moves(behind), how, link: Link::Rows(rows) }
+        }),
         Op::BatchNorm { .. } => {
             let alike = || op.tensors().iter().try_for_each(|(_, tensor)| per_channel(&tensor.values, moves, near));
             signs().and_then(|()| alike()).map(|()| as_is(Link::Channels(moves.clone())))
