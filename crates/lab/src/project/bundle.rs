@@ -53,7 +53,7 @@ impl Maker<'_> {
         let classes = self.loaded.classes();
         let task = if classes.is_empty() { Task::Regression } else { Task::Classification { classes: classes.to_vec() } };
         let data = &self.loaded.project.data;
-        Ok(Saved {
+        let saved = Saved {
             normalisation: scaling.map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
             candidates: self.candidates(members)?,
             lattice: None,
@@ -72,7 +72,8 @@ impl Maker<'_> {
                 got: error.to_string(),
             })?,
             ..Saved::new(program, task)
-        })
+        };
+        Ok(saved.tied()?)
     }
 
     /// The candidates as the user wrote them, each with the groups it stands for.

@@ -43,10 +43,10 @@ impl Proof {
             let words = match found.broken() {
                 Some(broken) => format!("operation {} ({}): {}", broken.op, broken.name, broken.reason),
                 None if found.generators.is_empty() => "it changes nothing".into(),
-                None if found.largest_difference() <= 0.0 => "weights that should be equal are equal to the last bit".into(),
-                None => {
-                    format!("weights that should be equal differ by {:.0e} of the largest at most", found.largest_difference())
-                }
+                None => match found.within() {
+                    None => "weights that should be equal are equal to the last bit".into(),
+                    Some(within) => format!("{within}, for each generator"),
+                },
             };
             Ok(Self { symmetry: member.name.clone(), kept: member.kept, proved: found.is_proved(), words })
         };

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use invar_algebra::{Group, candidates};
 
+use crate::certify::tied;
 use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::program::Program;
@@ -74,6 +75,20 @@ impl Saved {
         }
         program.check()?;
         Ok(program)
+    }
+
+    /// The model with the weights that its kept symmetries make equal, but for rounding, equal to the last bit: what is written
+    /// this way is proved without any tolerance.
+    pub fn tied(mut self) -> Result<Self> {
+        let kept: Vec<Group> = self.groups()?.into_iter().filter(|(_, member)| member.kept).map(|(group, _)| group).collect();
+        let mut program = tied(self.whole()?, &kept)?;
+        if self.normalisation.is_some()
+            && let Op::Normalise { mean, scale } = program.ops.remove(0)
+        {
+            self.normalisation = Some(Normalisation { mean: mean.values, scale: scale.values });
+        }
+        self.program = program;
+        Ok(self)
     }
 
     /// The candidate groups on the input of the program, each with its verdict: families such as `swaps(0)` spelled out.
