@@ -40,6 +40,7 @@ static STOP: Stop = Stop::new();
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    bound_threads(&cli.command);
     let outcome = match cli.command {
         Command::Init(args) => init::run(&args),
         Command::Check(args) => check::run(&args),
@@ -58,6 +59,18 @@ fn main() -> ExitCode {
         Command::Completions { shell } => completions(shell),
     };
     outcome.unwrap_or_else(|error| output::report(&error))
+}
+
+/// Keeps the number of threads that the environment asks for within the cores: a hundred thousand would never get to work.
+fn bound_threads(command: &Command) {
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.trim().parse::<usize>().ok());
+    // A bench that is told how many threads to use makes them itself.
+    let told = matches!(command, Command::Bench(args) if args.threads.is_some());
+    if asked.is_some_and(|asked| asked > cores) && !told {
+        // It fails only where threads are there already, and then there is nothing to bound.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(cores).build_global();
+    }
 }
 
 /// Made in memory: the generator panics where it cannot write.

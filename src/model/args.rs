@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use invar_program::Told;
+use invar_program::certify::tolerance::LIMIT;
 
 use crate::cli::FormatArg;
 
@@ -99,6 +100,10 @@ pub(crate) struct CertifyArgs {
     /// Examples to measure on.
     #[arg(long, default_value = "64", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_negative_numbers = true)]
     pub(crate) examples: u32,
+
+    /// Billions of multiplications that it may take, by an estimate made beforehand; 300 are about a minute.
+    #[arg(long, default_value_t = LIMIT, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
+    pub(crate) limit: u64,
 
     /// Show how each operation follows.
     #[arg(long, conflicts_with = "json")]

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, anyhow};
 use invar_algebra::{Group, Shape, candidates};
 use invar_data::Limits;
 use invar_program::certify::numeric::{self, Deviations};
-use invar_program::certify::{self, Certificate, certify};
-use invar_program::{Input, Interpreter, Reading, Saved};
+use invar_program::certify::{Certificate, Range, certificate_cost, certify_on, tolerance};
+use invar_program::{Input, Interpreter, Program, Reading, Saved};
 use serde::Serialize;
 
 use super::export::sides;
@@ -25,9 +25,9 @@ struct Answer {
     model: String,
     /// Whether there are groups, and each is.
     certified: bool,
-    /// Part of the largest weight of an operation that counts as rounding.
-    weight_tolerance: f64,
-    /// Part of the largest output that counts as rounding.
+    /// A bound is small up to this part of what an output runs through.
+    bound_share: f64,
+    /// Part of the largest output that counts as rounding, where that is not computed.
     output_tolerance: f64,
     /// What was measured on: files, or nothing for random examples.
     data: Vec<String>,
@@ -41,12 +41,53 @@ struct Found {
     name: String,
     /// Whether the model claims to keep it.
     kept: bool,
+    /// What is known, in a word.
+    result: Outcome,
     /// Proved, where that was tried, and measured to hold.
     certified: bool,
     /// Nothing for the models of others, which are only measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Certificate>,
     measured: Deviations,
+}
+
+/// What proof and measurement say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    /// Exactly.
+    Proved,
+    /// Up to a bound.
+    ProvedWithin,
+    NotProved,
+    /// An input contradicts the proof: one of the two is wrong, and it counts for nothing.
+    Contradicted,
+    /// Nothing was proved, but measured to hold.
+    Holds,
+    /// The same, measured not to hold.
+    Changes,
+}
+
+impl Outcome {
+    fn of(proof: Option<&Certificate>, measured: &Deviations) -> Self {
+        match (proof, measured.holds()) {
+            (None, true) => Self::Holds,
+            (None, false) => Self::Changes,
+            (Some(proof), _) if !proof.is_proved() => Self::NotProved,
+            (Some(_), false) => Self::Contradicted,
+            (Some(proof), true) => {
+                if proof.is_exact() {
+                    Self::Proved
+                } else {
+                    Self::ProvedWithin
+                }
+            }
+        }
+    }
+
+    fn is_certified(self) -> bool {
+        matches!(self, Self::Proved | Self::ProvedWithin | Self::Holds)
+    }
 }
 
 pub(crate) fn run(args: &CertifyArgs) -> Result<ExitCode> {
@@ -69,10 +110,16 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     let program = model.whole()?;
     let groups = groups(&model, &args.group)?;
     let examples = Examples::read(args, &program.input, &model.reading)?;
+    let all: Vec<Group> = groups.iter().map(|(group, _)| group.clone()).collect();
+    check_cost(args, &program, &all, examples.inputs.len() / program.inputs())?;
     examples.check(|x| program.run(x))?;
+    // Random examples lie in the usual range; those of files may not.
+    let range = Range::of(&program, if args.data.is_empty() { &[] } else { &examples.inputs });
+    let rounds = numeric::rounds(&program, all.iter().map(|group| group.generators().len()).sum())?;
     let examples = examples.inputs;
     let found = each(&groups, |group| {
-        let (proof, measured) = (certify(&program, group)?, numeric::deviations(&program, group, &examples)?);
+        let proof = certify_on(&program, group, range)?;
+        let measured = numeric::measure(&program, group, Some(&proof), &examples, rounds)?;
         Ok((Some(proof), measured))
     })?;
     let head = format!(
@@ -83,6 +130,20 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         thousands(&program.parameters())
     );
     Ok((Answer::new(args, path, examples.len() / program.inputs(), found), head))
+}
+
+/// Refuses what would take too long, before it is begun.
+fn check_cost(args: &CertifyArgs, program: &Program, groups: &[Group], examples: usize) -> Result<()> {
+    let billions = certificate_cost(program, groups, examples)? / 1e9;
+    if billions <= args.limit as f64 {
+        return Ok(());
+    }
+    let expected = format!(
+        "at least {:.0}, the billions of multiplications that this certificate takes by estimate (fewer with fewer \
+         --examples, or one --group at a time)",
+        billions.ceil()
+    );
+    Err(invar_lab::Error::Setting { name: "--limit", expected, got: args.limit.to_string() }.into())
 }
 
 /// Measurements of an ONNX model of anybody.
@@ -104,7 +165,9 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     let run = |x: &[f32]| model.run(shape.sides(), x);
     examples.check(run)?;
     let examples = examples.inputs;
-    let found = each(&groups, |group| Ok((None, numeric::deviations_of(run, &input, group, &examples)?)))?;
+    // Whole numbers of a meaning that is not known here cannot be searched among.
+    let search = !model.takes_integers();
+    let found = each(&groups, |group| Ok((None, numeric::deviations_of(run, &input, group, &examples, search)?)))?;
     let head = format!("ONNX, {shape}; measured only, nothing is proved");
     Ok((Answer::new(args, path, examples.len() / shape.len(), found), head))
 }
@@ -115,8 +178,9 @@ fn each(groups: &[(Group, bool)], ask: impl Fn(&Group) -> Result<(Option<Certifi
     let mut found = Vec::new();
     for (group, kept) in groups {
         let (proof, measured) = ask(group)?;
-        let certified = proof.as_ref().is_none_or(Certificate::is_proved) && measured.holds();
-        found.push(Found { name: group.name().to_owned(), kept: *kept, certified, proof, measured });
+        let result = Outcome::of(proof.as_ref(), &measured);
+        let certified = result.is_certified();
+        found.push(Found { name: group.name().to_owned(), kept: *kept, result, certified, proof, measured });
         progress.inc(1);
     }
     progress.finish_and_clear();
@@ -128,8 +192,8 @@ impl Answer {
         Self {
             model: path.display().to_string(),
             certified: !groups.is_empty() && groups.iter().all(|group| group.certified),
-            weight_tolerance: certify::TOLERANCE,
-            output_tolerance: numeric::TOLERANCE,
+            bound_share: tolerance::WITHIN,
+            output_tolerance: tolerance::TOLERANCE,
             data: args.data.iter().map(|path| path.display().to_string()).collect(),
             examples,
             groups,
@@ -208,10 +272,15 @@ fn render(answer: &Answer, head: &str, steps: bool) -> String {
         [] => output::count(answer.examples, "random example"),
         files => format!("{} of {}", output::count(answer.examples, "example"), files.join(", ")),
     };
-    let (weights, outputs) = (answer.weight_tolerance, answer.output_tolerance);
     let proofs = answer.groups.iter().any(|found| found.proof.is_some());
-    let weights = if proofs { format!("weights count as equal within {weights:.0e} of the largest; ") } else { String::new() };
-    let measure = format!("{weights}outputs count as equal within {outputs:.0e}, on {source}");
+    let measure = if proofs {
+        format!("weights count as equal to the last bit; measured on {source} and on what a search from there finds")
+    } else {
+        format!(
+            "outputs count as equal within {:.0e}, on {source} and on what a search from there finds",
+            answer.output_tolerance
+        )
+    };
     let groups = output::count(answer.groups.len(), "group");
     let count = answer.groups.iter().filter(|found| found.certified).count();
     let (table, verdict) = if proofs {
@@ -220,25 +289,30 @@ fn render(answer: &Answer, head: &str, steps: bool) -> String {
         (measure_table(&answer.groups), format!("measured to hold: {count} of {groups}"))
     };
     let mut parts = vec![format!("{head}\n{measure}"), table];
-    parts.extend(answer.groups.iter().filter(|found| steps || !found.certified).map(|found| why(found, steps)));
+    parts.extend(
+        answer
+            .groups
+            .iter()
+            .filter(|found| steps || !matches!(found.result, Outcome::Proved | Outcome::Holds))
+            .map(|found| why(found, steps)),
+    );
     parts.push(verdict);
     parts.join("\n\n")
 }
 
 fn proof_table(groups: &[Found]) -> String {
     let row = |found: &Found| {
-        let proof = found.proof.as_ref().filter(|proof| proof.is_proved());
-        vec![
-            found.name.clone(),
-            yes(found.kept),
-            if proof.is_some() { "proved" } else { "not proved" }.into(),
-            proof.map_or("-".into(), |proof| format!("{:.0e}", proof.largest_difference())),
-            format!("{:.0e}", found.measured.relative()),
-            yes(found.certified),
-        ]
+        let within = found.proof.as_ref().and_then(Certificate::within);
+        let proof = match (found.result, within) {
+            (Outcome::Proved, _) => "proved".into(),
+            (Outcome::ProvedWithin, Some(within)) => format!("within {:.0e}", within.change),
+            (Outcome::Contradicted, _) => "contradicted".into(),
+            _ => "not proved".into(),
+        };
+        vec![found.name.clone(), yes(found.kept), proof, format!("{:.0e}", found.measured.relative()), yes(found.certified)]
     };
-    let header = ["group", "kept", "proof", "weights differ by", "outputs change by", "certified"];
-    table(&header, &groups.iter().map(row).collect::<Vec<_>>(), &[3, 4])
+    let header = ["group", "kept", "proof", "outputs change by", "certified"];
+    table(&header, &groups.iter().map(row).collect::<Vec<_>>(), &[3])
 }
 
 /// Where nothing is proved.
@@ -253,7 +327,11 @@ fn yes(is: bool) -> String {
 
 /// What a verdict rests on, and how the walk went.
 fn why(found: &Found, steps: bool) -> String {
-    let mut lines: Vec<String> = found.proof.iter().map(ToString::to_string).collect();
+    let mut lines: Vec<String> = if found.result == Outcome::Contradicted {
+        vec![format!("{}: not certified, a measurement contradicts the proof: please report this", found.name)]
+    } else {
+        found.proof.iter().map(ToString::to_string).collect()
+    };
     if found.proof.as_ref().is_some_and(|proof| !proof.is_proved()) && found.measured.holds() {
         lines.push("  measured, outputs do not change: it may hold for reasons that no single operation shows".into());
     }
