@@ -196,7 +196,7 @@ fn certificates_name_the_operation_and_the_condition() {
     assert_eq!(answer["groups"][1]["kept"], false);
     assert_eq!(answer["groups"][0]["proof"]["generators"][0]["broken"]["op"], 4);
     // What would take too long is refused before it is begun.
-    let (_, err) = expect(even.path(), &["certify", "m.invar", "--examples", "900000", "--limit", "1"], 2);
+    let (_, err) = expect(even.path(), &["certify", "m.invar", "--examples", "300000", "--limit", "1"], 2);
     assert!(err.contains("--limit should be at least") && err.contains("billions of multiplications"), "{err}");
     // The same model again has the same certificate.
     assert_eq!(expect(odd.path(), &["certify", "m.invar", "--json", "--group", "turn", "flip(2)"], 1).0, out);

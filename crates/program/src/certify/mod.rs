@@ -198,3 +198,5 @@ impl fmt::Display for Certificate {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod within_tests;

@@ -137,8 +137,10 @@ pub fn measure(
         let within = certificate.and_then(|all| all.generators.get(k)).and_then(Proof::within);
         let range = within.map_or_else(|| Range::of(program, &[]), |within| within.range);
         let scales: &[f64] = if within.is_some() { &USUAL } else { &WIDE };
-        let search = Search { domain: &range.domain(program), scales, rounds, seed: SEED };
-        let given = examples.chunks(entries).map(<[f32]>::to_vec);
+        let domain = range.domain(program);
+        let search = Search { domain: &domain, scales, rounds, seed: SEED };
+        // A bound says nothing about inputs outside of its range.
+        let given = examples.chunks(entries).filter(|x| within.is_none() || domain.holds(x)).map(<[f32]>::to_vec);
         let start = given.chain(search.start(Some(program), START)).collect();
         let inputs = search.follow(&|x: &[f32]| program.run(x), generator, start)?;
         found.examples = found.examples.max(inputs.tried);

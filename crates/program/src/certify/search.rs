@@ -139,6 +139,16 @@ impl Domain {
         new
     }
 
+    /// Whether an input lies in it.
+    pub(super) fn holds(&self, x: &[f32]) -> bool {
+        match self {
+            Self::Tokens { .. } => true,
+            Self::Numbers { middle, reach, .. } => {
+                x.iter().zip(middle.iter().zip(reach)).all(|(&x, (middle, reach))| (f64::from(x) - middle).abs() <= *reach)
+            }
+        }
+    }
+
     /// Keeps an input where inputs are looked for.
     fn clip(&self, x: &mut [f32], scales: &[f64]) {
         let largest = scales.iter().copied().fold(0.0, f64::max);
