@@ -1,7 +1,7 @@
 //! Which weights a step takes to be equal, and by how much they are not.
 
 use super::ball::affine;
-use super::matching::size;
+use super::matching::{same, size};
 use super::moves::Moves;
 use crate::error::Result;
 use crate::op::Op;
@@ -145,5 +145,5 @@ impl Rows {
 
 /// Whether all parameters of two channels are equal to the last bit.
 fn same_channel(op: &Op, a: usize, b: usize) -> bool {
-    a == b || op.tensors().iter().all(|(_, tensor)| tensor.values[a] == tensor.values[b])
+    a == b || op.tensors().iter().all(|(_, tensor)| same(tensor.values[a], tensor.values[b]))
 }

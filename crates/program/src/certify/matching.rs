@@ -24,7 +24,7 @@ pub(super) fn matched(rows: &Rows<'_>, columns: &Moves, near: f64) -> Result<Mov
     // First those that stay: among equal rows any choice would do here, but what follows knows them by their places. Changes of
     // sign come last, as few operations let them through.
     for o in 0..count {
-        if rows.moved(columns, o).iter().zip(rows.row(o)).all(|(a, b)| a == b) {
+        if rows.moved(columns, o).iter().zip(rows.row(o)).all(|(a, b)| same(*a, *b)) {
             images[o] = Some((o, false));
             taken[o] = true;
         }
@@ -47,9 +47,19 @@ pub(super) fn matched(rows: &Rows<'_>, columns: &Moves, near: f64) -> Result<Mov
     Ok(Moves { to, negative })
 }
 
-/// The bits of a row and its bias, the two zeros taken for one.
+/// The bits of a row and its bias.
 fn key(row: &[f32], bias: Option<f32>, negative: bool) -> Vec<u32> {
-    row.iter().chain(bias.as_ref()).map(|&value| (if negative { -value } else { value } + 0.0).to_bits()).collect()
+    row.iter().chain(bias.as_ref()).map(|&value| bits(if negative { -value } else { value })).collect()
+}
+
+/// The bits of a weight, the two zeros taken for one.
+fn bits(value: f32) -> u32 {
+    (value + 0.0).to_bits()
+}
+
+/// Whether two weights are equal: to the last bit.
+pub(super) fn same(a: f32, b: f32) -> bool {
+    bits(a) == bits(b)
 }
 
 impl Rows<'_> {
@@ -82,12 +92,10 @@ impl Rows<'_> {
             free.entry(key(self.row(place), self.bias(place), false)).or_default().push(place);
         }
         for negative in [false, true] {
-            for o in 0..taken.len() {
-                if images[o].is_none()
-                    && let Some(places) = free.get_mut(&key(&self.moved(columns, o), self.bias(o), negative))
-                    && let Some(place) = places.pop()
-                {
-                    images[o] = Some((place, negative));
+            for (o, image) in images.iter_mut().enumerate().filter(|(_, image)| image.is_none()) {
+                let places = free.get_mut(&key(&self.moved(columns, o), self.bias(o), negative));
+                if let Some(place) = places.and_then(Vec::pop) {
+                    *image = Some((place, negative));
                     taken[place] = true;
                 }
             }

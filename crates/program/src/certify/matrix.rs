@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::ball::{Balls, rounding};
 use super::links::Gap;
-use super::matching::size;
+use super::matching::{same, size};
 use crate::op::Op;
 use crate::tensor::Tensor;
 
@@ -96,7 +96,7 @@ impl Matrix {
     /// (R x - m) s = R ((x - m) s) when s is one number and R m = m.
     fn normalised(&self, mean: &Tensor, scale: &Tensor, near: f64) -> Result<Gap, String> {
         let s = f64::from(scale.values[0]);
-        if scale.values.iter().any(|&value| f64::from(value) != s) {
+        if scale.values.iter().any(|&value| !same(value, scale.values[0])) {
             return Err("not provable here: entries are scaled by different numbers, and a matrix mixes them".into());
         }
         let m = |i: usize| f64::from(mean.values[i * mean.values.len() / self.n]);

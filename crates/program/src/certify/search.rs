@@ -125,7 +125,9 @@ impl Domain {
             }
             4 if matches!(self, Self::Numbers { .. }) => {
                 let factor = if draw.next() < 0.5 { 0.5 } else { 1.5 };
-                new.iter_mut().for_each(|value| *value *= factor);
+                for value in &mut new {
+                    *value *= factor;
+                }
                 self.clip(&mut new, scales);
             }
             _ => {

@@ -137,7 +137,9 @@ impl At<'_> {
         };
         let mut member = vec![0.0; sets.sums.len() * rows];
         for (set, member) in sets.sums.iter().zip(member.chunks_mut(rows)) {
-            set.iter().for_each(|&row| member[row] = 1.0);
+            for &row in set {
+                member[row] = 1.0;
+            }
         }
         let member = self.floats("member", &[sets.sums.len(), rows], &member)?;
         let summed = self.graph.matmul(member, x)?;
