@@ -244,10 +244,11 @@ pub fn moved(action: &Action, examples: &[f32]) -> Vec<f32> {
     all
 }
 
-/// How many examples can be measured on within the limits: they, the same moved, and as much again for what is computed.
+/// How many examples can be measured on within the limits: they, the same twice for a search, the same moved, and as much again for
+/// what is computed.
 pub fn most_examples(input: &Input, limits: Limits) -> usize {
     let entries = input.sides().iter().product::<usize>().max(1);
-    usize::try_from(limits.bytes / (4 * size_of::<f32>()) as u64).unwrap_or(usize::MAX) / entries
+    usize::try_from(limits.bytes / (6 * size_of::<f32>()) as u64).unwrap_or(usize::MAX) / entries
 }
 
 /// Random examples: pixels and numbers from 0 to 1, or from -1 to 1 for arrays, tokens of the vocabulary.
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn examples_fit_into_memory() {
         let input = Input::Images { channels: 3, height: 10, width: 10 };
-        assert_eq!(most_examples(&input, Limits::new(16 * 300 * 7 + 1)), 7);
+        assert_eq!(most_examples(&input, Limits::new(24 * 300 * 7 + 1)), 7);
         assert_eq!(most_examples(&input, Limits::new(100)), 0);
     }
 

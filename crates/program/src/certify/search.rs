@@ -211,10 +211,13 @@ impl Search<'_> {
         let mut best: Vec<(f64, Vec<f32>)> = Vec::new();
         let (mut sizes, mut fresh) = (Vec::new(), start);
         for round in 0..=self.rounds {
+            if fresh.is_empty() {
+                break;
+            }
             found.tried += fresh.len();
             let together = fresh.concat();
             let (before, after) = (run(&together)?, run(&moved(generator, &together))?);
-            let outputs = before.len() / fresh.len().max(1);
+            let outputs = before.len() / fresh.len();
             if round == 0 {
                 sizes = largest(&before, outputs);
             }
