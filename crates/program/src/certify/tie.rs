@@ -132,6 +132,6 @@ mod tests {
         classes.join(4, 3, true);
         let mut values = [1.0, 1.5, -2.0, 0.1, 0.1, 7.0];
         classes.level(&mut values);
-        assert_eq!(values, [1.5, 1.5, -1.5, 0.0, 0.0, 7.0]);
+        assert_eq!(values.to_vec(), [1.5, 1.5, -1.5, 0.0, 0.0, 7.0]);
     }
 }
