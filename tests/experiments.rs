@@ -203,7 +203,8 @@ fn a_killed_run_goes_on_where_it_was() {
     assert_eq!(lines(), SMOKE_FITS);
 }
 
-const SMALL: [&str; 10] = ["train", "sum", "--examples", "400", "--epochs", "3", "--lambda", "100", "--length", "4"];
+const SMALL: [&str; 12] =
+    ["train", "sum", "--method", "cgreg", "--examples", "400", "--epochs", "3", "--lambda", "100", "--length", "4"];
 
 #[test]
 fn training_tells_what_was_kept() {
@@ -223,7 +224,7 @@ fn training_tells_what_was_kept() {
     assert_eq!(answer["chosen"]["layer"]["groups"].as_array().unwrap().len(), 6);
     assert_eq!(answer["chosen"]["validation"], json(&["--json", "--threads", "1"])["chosen"]["validation"]);
 
-    let graph = ["train", "edges", "--examples", "300", "--epochs", "2", "--lambda", "1", "--length", "4"];
+    let graph = ["train", "edges", "--method", "cgreg", "--examples", "300", "--epochs", "2", "--lambda", "1", "--length", "4"];
     assert!(expect(folder.path(), &graph, 0).0.contains("6 candidate symmetries"));
     let violations = [&SMALL[..], &["--penalty", "violations", "--head", "affine", "--schedule", "one-cycle"]].concat();
     assert!(expect(folder.path(), &violations, 0).0.contains("symmetries: kept"));
@@ -240,17 +241,20 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["train", "sum", "--length", "0"], "length");
     refused(&["train", "sum", "--examples", "0"], "examples");
     refused(&["train", "sum", "--epochs", "0"], "number of epochs should be at least 1, but is 0");
-    refused(&["train", "sum", "--lambda", "-1"], "lambda should be a number of at least 0, but is -1");
-    refused(&["train", "sum", "--lambda", "nan"], "lambda should be");
-    refused(&["train", "sum", "--lambda", "1", "--temperature", "0.5"], "temperature should be a number of at least 1");
-    refused(&["train", "sum", "--lambda", "1", "--rate", "-1"], "rate");
+    refused(&["train", "sum", "--method", "cgreg", "--lambda", "-1"], "lambda should be a number of at least 0, but is -1");
+    refused(&["train", "sum", "--method", "cgreg", "--lambda", "nan"], "lambda should be");
+    refused(
+        &["train", "sum", "--method", "cgreg", "--lambda", "1", "--temperature", "0.5"],
+        "temperature should be a number of at least 1",
+    );
+    refused(&["train", "sum", "--method", "cgreg", "--lambda", "1", "--rate", "-1"], "rate");
     refused(&["train"], "required");
     refused(&["reproduce", "sequences", "--budget", "huge"], "unknown budget `huge`");
     refused(&["reproduce", "everything"], "invalid value 'everything'");
     refused(&["reproduce", "screen-patches"], "invalid value 'screen-patches'");
     refused(&["reproduce", "rule-errors", "--only", "sum"], "--only should be left out");
     refused(
-        &["train", "sum", "--network", "pairs", "--lambda", "1", "--epochs", "1"],
+        &["train", "sum", "--method", "cgreg", "--network", "pairs", "--lambda", "1", "--epochs", "1"],
         "--network pairs should be left out with --method cgreg",
     );
     refused(&["train", "mnist34", "--invariant", "rot"], "rot");

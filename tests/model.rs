@@ -88,7 +88,7 @@ fn a_trained_network_is_saved_predicted_with_and_certified() {
         let network = config.run(&problem, |_| ControlFlow::Continue(())).unwrap().network;
         let program = lower(&network, &Input::Tokens { length: 10, vocabulary: problem.vocabulary.unwrap() }).unwrap();
         let candidates = vec![candidate(&program, "swaps(0)", kept)];
-        let lattice = Some(Saved::lattice_hash(&problem.lattice));
+        let lattice = Some(Saved::lattice_hash(problem.lattice().unwrap()));
         let model = Saved { candidates, lattice, ..Saved::new(program, Task::Regression) }.tied().unwrap();
         model.save(&folder.path().join("m.invar")).unwrap();
         network

@@ -203,7 +203,7 @@ fn wrong_requests_are_refused_with_a_reason() {
         (&["--evidence", "all"], "--evidence"),
         (&["--augment"], "--augment"),
     ] {
-        let (_, err) = expect(folder.path(), &[&["train", "sum"], option].concat(), 2);
+        let (_, err) = expect(folder.path(), &[&["train", "sum", "--method", "cgreg"], option].concat(), 2);
         assert!(err.contains(&format!("{shown} should be left out with --method cgreg")), "{err}");
     }
     let (_, err) = expect(folder.path(), &["train", "sum", "--method", "guess"], 2);
