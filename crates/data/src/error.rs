@@ -71,7 +71,7 @@ pub enum Error {
     },
 
     /// A cell of a CSV file.
-    #[error("{origin}, line {line}, column `{column}`: expected {expected}, got {got}")]
+    #[error("{origin}, line {line}, column {}: expected {expected}, got {got}", quote(.column))]
     Cell {
         /// The file.
         origin: String,
@@ -229,13 +229,23 @@ impl Error {
 
 /// How a path is shown in messages.
 pub(crate) fn origin(path: &Path) -> String {
-    path.display().to_string()
+    printable(&path.display().to_string())
+}
+
+/// Text of others as people may read it: what would steer a terminal, or turn the direction of writing, is shown by its code.
+pub fn printable(text: &str) -> String {
+    let steers =
+        |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
 }
 
 /// Text of the user's, short enough for a message and without control characters.
 pub(crate) fn quote(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
-    let short: String = text.chars().take(40).map(printable).collect();
+    let short = printable(&text.chars().take(40).collect::<String>());
     if text.chars().nth(40).is_some() { format!("`{short}...`") } else { format!("`{short}`") }
 }
 
@@ -309,6 +319,9 @@ mod tests {
     #[test]
     fn quoted_text_is_short_and_printable() {
         assert_eq!(quote("a\nb"), "`a\\nb`");
+        // A title for the window, a direction of writing, and letters that are as good as others.
+        assert_eq!(printable("\u{1b}]0;x\u{7}\u{9b}2J\u{202e}é\u{1f600}"), "\\u{1b}]0;x\\u{7}\\u{9b}2J\\u{202e}é\u{1f600}");
+        assert_eq!(origin(Path::new("a\u{1b}[2J")), "a\\u{1b}[2J");
         assert!(quote(&"x".repeat(1000)).len() < 50);
     }
 }

@@ -1,13 +1,16 @@
 //! ONNX files of others: nodes and constants, as they stand there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
 use super::wire::{Field, Fields};
 use crate::assemble::volume;
-use crate::error::{Error, Result, dims, origin, quote};
+use crate::error::{Error, Result, dims, origin, printable, quote};
 use crate::limits::{Budget, Limits, open};
+
+/// What the set of standard operators is called.
+const STANDARD: [&str; 2] = ["", "ai.onnx"];
 
 /// A model that was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,9 +36,11 @@ pub struct Port {
     pub shape: Option<Vec<Option<usize>>>,
 }
 
-/// One operator.
+/// One operator of the standard set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
+    /// Its own name; often empty.
+    pub name: String,
     /// Such as `Conv`.
     pub operator: String,
     /// What it takes; an empty name stands for an input that is left out.
@@ -90,14 +95,22 @@ impl Model {
         let mut model = Self::default();
         let mut found = false;
         for field in Fields(bytes) {
-            if let (7, graph) = field.map_err(damaged)? {
-                found = true;
-                model.graph(graph.bytes().map_err(damaged)?).map_err(|problem| damaged(&problem))?;
+            match field.map_err(damaged)? {
+                (7, graph) => {
+                    found = true;
+                    model.graph(graph.bytes().map_err(damaged)?).map_err(|problem| damaged(&problem))?;
+                }
+                (25, function) => {
+                    let name = replaced(function.bytes().map_err(damaged)?).map_err(damaged)?;
+                    name.map_or(Ok(()), |name| Err(damaged(&format!("a function of its own in place of the operator {name}"))))?;
+                }
+                _ => {}
             }
         }
         if !found || model.outputs.is_empty() {
             return Err(damaged("one without a graph"));
         }
+        model.check_names().map_err(|problem| damaged(&problem))?;
         let constants = &model.constants;
         model.inputs.retain(|port| !constants.contains_key(&port.name));
         Ok(model)
@@ -107,10 +120,20 @@ impl Model {
         for field in Fields(bytes) {
             let (number, field) = field?;
             match number {
-                1 => self.nodes.push(Node::of(field.bytes()?)?),
+                1 => {
+                    let index = self.nodes.len();
+                    let (node, domain) = Node::of(field.bytes()?).map_err(|problem| format!("node {index} with {problem}"))?;
+                    if !STANDARD.contains(&domain.as_str()) {
+                        let (node, domain) = (node.place(index), quote(&domain));
+                        return Err(format!("{node} of the domain {domain}; read here are the standard operators only"));
+                    }
+                    self.nodes.push(node);
+                }
                 5 => {
                     let (name, constant) = constant(field.bytes()?)?;
-                    self.constants.insert(name, constant);
+                    if self.constants.insert(name.clone(), constant).is_some() {
+                        return Err(format!("two tensors of the name {}", quote(&name)));
+                    }
                 }
                 11 => self.inputs.push(Port::of(field.bytes()?)?),
                 12 => self.outputs.push(Port::of(field.bytes()?)?.name),
@@ -120,6 +143,42 @@ impl Model {
         }
         Ok(())
     }
+
+    /// Every value is made once: of two with one name, readers would take different ones.
+    fn check_names(&self) -> std::result::Result<(), String> {
+        let mut inputs = BTreeSet::new();
+        if let Some(twice) = self.inputs.iter().find(|port| !inputs.insert(port.name.as_str())) {
+            return Err(format!("two inputs of the name {}", quote(&twice.name)));
+        }
+        let mut made: BTreeMap<&str, String> = inputs.into_iter().map(|name| (name, "an input".to_owned())).collect();
+        made.extend(self.constants.keys().map(|name| (name.as_str(), "a tensor".to_owned())));
+        for (index, node) in self.nodes.iter().enumerate() {
+            // An empty name stands for an output that nobody takes.
+            for output in node.outputs.iter().filter(|output| !output.is_empty()) {
+                if let Some(other) = made.insert(output, node.place(index)) {
+                    return Err(format!("{} that makes {}, as {other} does", node.place(index), quote(output)));
+                }
+            }
+        }
+        let mut outputs = BTreeSet::new();
+        match self.outputs.iter().find(|name| !outputs.insert(name.as_str())) {
+            Some(twice) => Err(format!("two outputs of the name {}", quote(twice))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The standard operator that a function of the model's own would take the place of.
+fn replaced(bytes: &[u8]) -> std::result::Result<Option<String>, &'static str> {
+    let (mut name, mut domain) = (String::new(), String::new());
+    for field in Fields(bytes) {
+        match field? {
+            (1, field) => name = field.text()?,
+            (10, field) => domain = field.text()?,
+            _ => {}
+        }
+    }
+    Ok(STANDARD.contains(&domain.as_str()).then(|| quote(&name)))
 }
 
 impl Port {
@@ -168,22 +227,33 @@ fn sides_of(bytes: &[u8]) -> std::result::Result<Vec<Option<usize>>, String> {
 }
 
 impl Node {
-    fn of(bytes: &[u8]) -> std::result::Result<Self, String> {
-        let mut node = Self::default();
+    /// `node 3, `relu1` (Relu)`: how messages call it.
+    pub fn place(&self, index: usize) -> String {
+        let name = if self.name.is_empty() { String::new() } else { format!(", {}", quote(&self.name)) };
+        format!("node {index}{name} ({})", printable(&self.operator))
+    }
+
+    /// A node with the domain of its operator.
+    fn of(bytes: &[u8]) -> std::result::Result<(Self, String), String> {
+        let (mut node, mut domain) = (Self::default(), String::new());
         for field in Fields(bytes) {
             let (number, field) = field?;
             match number {
                 1 => node.inputs.push(field.text()?),
                 2 => node.outputs.push(field.text()?),
+                3 => node.name = field.text()?,
                 4 => node.operator = field.text()?,
                 5 => {
                     let (name, attribute) = Attribute::of(field.bytes()?)?;
-                    node.attributes.insert(name, attribute);
+                    if node.attributes.insert(name.clone(), attribute).is_some() {
+                        return Err(format!("two attributes of the name {}", quote(&name)));
+                    }
                 }
+                7 => domain = field.text()?,
                 _ => {}
             }
         }
-        Ok(node)
+        Ok((node, domain))
     }
 }
 
@@ -248,6 +318,7 @@ fn constant(bytes: &[u8]) -> std::result::Result<(String, Constant), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::proto::Message;
     use super::super::{Dim, Gemm, Graph, Keep, Kind};
     use super::*;
     use proptest::prelude::*;
@@ -279,6 +350,44 @@ mod tests {
         for bytes in [&b""[..], b"something else", &[0x3a, 0x00]] {
             assert!(matches!(Model::decode("m", bytes), Err(Error::Malformed { .. })), "{bytes:?}");
         }
+    }
+
+    /// A model of these nodes, from `x` to `y`, and what is wrong with it.
+    fn refused(nodes: &[Message], outputs: &[&str], more: Option<Message>) -> String {
+        let named = |name: &&str| Message::default().text(1, name);
+        let graph = Message::default()
+            .messages(1, nodes.iter().cloned())
+            .messages(11, [named(&"x")])
+            .messages(12, outputs.iter().map(named));
+        let model = Message::default().message(7, &graph).messages(25, more).into_bytes();
+        Model::decode("m", &model).map_or_else(|error| error.to_string(), |_| "read".to_owned())
+    }
+
+    fn relu(name: &str, output: &str) -> Message {
+        Message::default().text(1, "x").text(2, output).text(3, name).text(4, "Relu")
+    }
+
+    #[test]
+    fn foreign_operators_are_refused_by_node() {
+        assert_eq!(refused(&[relu("", "y")], &["y"], None), "read");
+        assert_eq!(refused(&[relu("", "y").text(7, "ai.onnx")], &["y"], None), "read");
+        let foreign = refused(&[relu("", "h"), relu("second\u{1b}", "y").text(7, "com.evil")], &["y"], None);
+        let expected = "node 1, `second\\u{1b}` (Relu) of the domain `com.evil`; read here are the standard operators only";
+        assert_eq!(foreign, format!("m: the model: expected an ONNX file, got {expected}"));
+        let own = refused(&[relu("", "y")], &["y"], Some(Message::default().text(1, "Relu")));
+        assert!(own.ends_with("got a function of its own in place of the operator `Relu`"), "{own}");
+        assert_eq!(refused(&[relu("", "y")], &["y"], Some(Message::default().text(1, "Relu").text(10, "mine"))), "read");
+    }
+
+    #[test]
+    fn every_value_is_made_once() {
+        let twice = refused(&[relu("", "y"), relu("b", "y")], &["y"], None);
+        assert!(twice.ends_with("got node 1, `b` (Relu) that makes `y`, as node 0 (Relu) does"), "{twice}");
+        assert!(refused(&[relu("", "x")], &["x"], None).ends_with("got node 0 (Relu) that makes `x`, as an input does"));
+        assert!(refused(&[relu("", "y")], &["y", "y"], None).ends_with("got two outputs of the name `y`"));
+        let attribute = || Message::default().text(1, "alpha").float(2, 1.0);
+        let doubled = relu("", "y").messages(5, [attribute(), attribute()]);
+        assert!(refused(&[doubled], &["y"], None).ends_with("node 0 with two attributes of the name `alpha`"));
     }
 
     proptest! {

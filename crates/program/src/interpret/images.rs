@@ -71,6 +71,10 @@ pub(super) fn conv(taken: &Taken<'_>) -> Step<Array> {
     if groups == 0 || outputs % groups != 0 || each.checked_mul(groups) != Some(channels) {
         return Err(format!("filters {} in {groups} groups do not fit {}", dims(&filters.shape), dims(&x.shape)));
     }
+    // Runtimes differ in which of the two they believe.
+    if let Some(stated) = taken.integers("kernel_shape").filter(|stated| *stated != [tall as i64, wide as i64]) {
+        return Err(format!("kernel_shape {stated:?} contradicts its weights, which are {tall}x{wide}"));
+    }
     let [rows, columns] = moving(taken, [height, width], [tall, wide])?;
     let bias = taken.optional(2).map(Array::as_floats).transpose()?;
     if bias.is_some_and(|bias| bias.len() != outputs) {

@@ -41,8 +41,9 @@ impl Interpreter {
     }
 
     fn new(origin: &str, model: Model) -> Result<Self> {
-        if let Some(node) = model.nodes.iter().find(|node| !KNOWN.split_whitespace().any(|known| known == node.operator)) {
-            let problem = format!("the operator `{}` is not known here; known are {KNOWN}", node.operator);
+        let known = |node: &Node| KNOWN.split_whitespace().any(|known| known == node.operator);
+        if let Some((index, node)) = model.nodes.iter().enumerate().find(|(_, node)| !known(node)) {
+            let problem = format!("{}: an operator that is not known here; known are {KNOWN}", node.place(index));
             return Err(Error::model(origin, problem));
         }
         if model.inputs.len() != 1 {
@@ -95,7 +96,7 @@ impl Interpreter {
         };
         let mut values: BTreeMap<&str, Array> = BTreeMap::from([(input.name.as_str(), x.map_err(wrong)?)]);
         for (index, node) in self.model.nodes.iter().enumerate() {
-            let failed = |problem: String| wrong(format!("node {index} ({}): {problem}", node.operator));
+            let failed = |problem: String| wrong(format!("{}: {problem}", node.place(index)));
             let made = self.node(node, &values).map_err(failed)?;
             let name = node.outputs.first().ok_or_else(|| failed("it has no output".into()))?;
             values.insert(name, made);

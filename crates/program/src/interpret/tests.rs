@@ -21,6 +21,7 @@ fn model(operator: &str, constants: &[Constant], attributes: &[(&str, Attribute)
         inputs: std::iter::once("x".to_owned()).chain(names.clone()).collect(),
         outputs: vec!["y".into()],
         attributes: attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        ..Node::default()
     };
     Model {
         nodes: vec![node],
@@ -128,7 +129,7 @@ fn operators_that_exports_do_not_use() {
 #[test]
 fn what_is_not_known_is_named() {
     let error = Interpreter::new("m.onnx", model("Einsum", &[], &[])).unwrap_err().to_string();
-    assert!(error.starts_with("m.onnx: the operator `Einsum` is not known here; known are Abs Add"), "{error}");
+    assert!(error.starts_with("m.onnx: node 0 (Einsum): an operator that is not known here; known are Abs Add"), "{error}");
     let mut two = model("Relu", &[], &[]);
     two.inputs.push(Port { name: "z".into(), ..Port::default() });
     assert!(Interpreter::new("m", two).unwrap_err().to_string().contains("expected a model of one input, got 2"));
@@ -139,6 +140,9 @@ fn what_is_not_known_is_named() {
     let dilated = refused("MaxPool", &[], &[("kernel_shape", list(&[2, 2])), ("dilations", list(&[2, 2]))]);
     assert_eq!(dilated, "m: node 0 (MaxPool): dilations are not known here");
     assert!(refused("Conv", &[floats(&[1, 2, 1, 1], &[0.0; 2])], &[]).contains("filters 1x2x1x1 in 1 groups do not fit 1x1x4x4"));
+    let square = |stated: &[i64]| refused("Conv", &[floats(&[1, 1, 2, 2], &[0.0; 4])], &[("kernel_shape", list(stated))]);
+    assert_eq!(square(&[1, 4]), "m: node 0 (Conv): kernel_shape [1, 4] contradicts its weights, which are 2x2");
+    assert!(square(&[2]).contains("contradicts its weights"));
     assert!(refused("Add", &[floats(&[3], &[0.0; 3])], &[]).contains("shapes 1x1x4x4 and 3 do not fit"));
     assert!(refused("Reshape", &[integers(&[7])], &[]).contains("expected 7 entries"));
     assert!(refused("MaxPool", &[], &[("kernel_shape", list(&[9, 1]))]).contains("a window of 9 does not fit a side of 4"));
