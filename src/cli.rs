@@ -89,6 +89,11 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "NAME", requires = "data")]
     pub(crate) label: Option<String>,
 
+    /// CSV: whether the first line holds the names of the columns; asked when it holds numbers [default: yes]. Without names the
+    /// columns are called 1, 2, 3 and so on.
+    #[arg(long, value_enum, value_name = "YES|NO", requires = "data")]
+    pub(crate) header: Option<HeaderArg>,
+
     /// NPY and IDX: the file of labels.
     #[arg(long, value_name = "PATH", requires = "data")]
     pub(crate) labels: Option<PathBuf>,
@@ -121,7 +126,7 @@ pub(crate) struct TrainArgs {
     pub(crate) task: String,
 
     /// Project: the folder for model.invar, run.json and records; a second run goes on where the first was cut short
-    /// [default: the folder `run` beside the project file]. Task, with screen: the folder for screen.json and the
+    /// [default: the folder `run` beside the project file, or PHOTOS-run beside a folder PHOTOS of data that holds it]. Task, with screen: the folder for screen.json and the
     /// page screen.html; the same.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
@@ -332,7 +337,7 @@ pub(crate) enum FormatArg {
     Npz,
     /// One NumPy array.
     Npy,
-    /// Comma-separated values with a header.
+    /// Comma-separated values.
     Csv,
     /// The format of MNIST.
     Idx,
@@ -349,6 +354,22 @@ impl From<FormatArg> for Format {
             FormatArg::Idx => Self::Idx,
             FormatArg::Images => Self::Images,
         }
+    }
+}
+
+/// `--header`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeaderArg {
+    /// The first line holds names.
+    Yes,
+    /// It is an example.
+    No,
+}
+
+impl HeaderArg {
+    /// Whether there is one.
+    pub(crate) fn is_there(self) -> bool {
+        self == Self::Yes
     }
 }
 

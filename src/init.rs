@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use invar_data::{Source, Task};
+use invar_data::{Source, Task, printable};
 use invar_lab::project::sketch;
 
-use crate::cli::InitArgs;
+use crate::cli::{HeaderArg, InitArgs};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
-    let shown = args.file.display();
+    let shown = output::shown(&args.file);
     if args.file.symlink_metadata().is_ok() {
         let expected = "a file that does not exist yet".into();
         return Err(invar_lab::Error::Setting { name: "project file", expected, got: format!("{shown}, which does") }.into());
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
             format: args.format.map(Into::into),
             inputs: args.inputs.clone(),
             label: args.label.clone(),
+            has_header: args.header.map(HeaderArg::is_there),
             labels: args.labels.as_ref().map(seen).transpose()?,
             ..Source::new(seen(path)?, Task::Classification)
         }),
@@ -29,14 +30,14 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
     };
     let sketch = sketch(data)?;
     if let Some(folder) = args.file.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", output::shown(folder)))?;
     }
     output::write(&args.file, &sketch.text)?;
     line(&format!("wrote {shown}"))?;
     for guess in &sketch.guesses {
-        line(&format!("  {guess}"))?;
+        line(&format!("  {}", printable(guess)))?;
     }
-    line(&format!("edit it, then: invar check {shown}"))?;
+    line(&format!("edit it, then: invar check {}", output::quoted(&args.file)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,5 +47,5 @@ fn seen_from(project: &Path, data: &Path) -> Result<PathBuf> {
     if here || data.is_absolute() {
         return Ok(data.to_path_buf());
     }
-    std::path::absolute(data).with_context(|| format!("cannot tell where {} is", data.display()))
+    std::path::absolute(data).with_context(|| format!("cannot tell where {} is", output::shown(data)))
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use invar_program::Told;
 use invar_program::certify::tolerance::LIMIT;
 
-use crate::cli::FormatArg;
+use crate::cli::{FormatArg, HeaderArg};
 
 /// How files are read, where that differs from the training data.
 #[derive(Debug, Args)]
@@ -23,6 +23,10 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 
+    /// CSV: whether the first line holds the names of the columns [default: as in training; asked when it holds numbers].
+    #[arg(long, value_enum, value_name = "YES|NO")]
+    header: Option<HeaderArg>,
+
     /// The channels of an example come last [default: as in training].
     #[arg(long)]
     channels_last: bool,
@@ -35,6 +39,7 @@ impl ReadingArgs {
             format: self.format.map(Into::into),
             inputs: self.inputs.clone(),
             label: self.label.clone(),
+            header: self.header.map(HeaderArg::is_there),
             channels_last: self.channels_last,
         }
     }

@@ -80,7 +80,7 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
     {
         notes.push(format!("{}: {last} channels seem to come last; if so, say that the layout is channels last", dims(&shape)));
     }
-    Ok(Table { shape, inputs, labels, columns, ids, notes, source: origin })
+    Ok(Table { shape, inputs, labels, columns, ids, notes, source: source.path.display().to_string() })
 }
 
 /// The shape asked for, if it has as many entries as the examples.

@@ -1,4 +1,4 @@
-//! Tables of comma-separated values: a header, then one example per row.
+//! Tables of comma-separated values: a header unless there is none, then one example per row.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -22,12 +22,12 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
     let (mut file, length) = open(&source.path, budget)?;
     let lines = count_lines(&mut file, &source.path)?;
-    let mut reader = reader(file);
-    let header = reader.headers().map_err(|error| wrong(&source.path, error))?.clone();
+    let mut reader = reader(file, source);
+    let header = names(source, &mut reader)?;
     let columns = Columns::new(source, &origin, &header)?;
 
     // Rows are at most the lines; values take two bytes at least, the value and what follows it.
-    let rows = source.rows(lines);
+    let rows = source.rows(lines + usize::from(!named(source)));
     let most = rows.saturating_mul(columns.inputs.len()).min(usize::try_from(length / 2 + 1).unwrap_or(usize::MAX));
     budget.take(&origin, "the inputs", most, size_of::<f32>())?;
     let mut inputs = Vec::with_capacity(most);
@@ -57,16 +57,26 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
 }
 
 /// Rows of any length, since those of a wrong one are told with their line.
-fn reader(file: File) -> csv::Reader<BufReader<File>> {
-    csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(BufReader::new(file))
+fn reader(file: File, source: &Source) -> csv::Reader<BufReader<File>> {
+    let mut builder = csv::ReaderBuilder::new();
+    builder.flexible(true).trim(csv::Trim::All).has_headers(named(source)).from_reader(BufReader::new(file))
+}
+
+/// Whether the first line is taken for the names of the columns.
+fn named(source: &Source) -> bool {
+    source.has_header != Some(false)
+}
+
+/// The names of the columns: those of the first line, or where it is an example their positions.
+fn names(source: &Source, reader: &mut csv::Reader<BufReader<File>>) -> Result<StringRecord> {
+    let first = reader.headers().map_err(|error| wrong(&source.path, error))?;
+    Ok(if named(source) { first.clone() } else { (1..=first.len()).map(|position| position.to_string()).collect() })
 }
 
 /// The names of the columns.
 pub(crate) fn header(source: &Source) -> Result<Vec<String>> {
     let (file, _) = open(&source.path, &Budget::new(Limits::of_this_machine()))?;
-    let mut reader = reader(file);
-    let header = reader.headers().map_err(|error| wrong(&source.path, error))?;
-    Ok(header.iter().map(ToOwned::to_owned).collect())
+    Ok(names(source, &mut reader(file, source))?.iter().map(ToOwned::to_owned).collect())
 }
 
 /// Which columns are what.
@@ -85,11 +95,16 @@ impl Columns {
         if header.is_empty() {
             return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", "an empty file"));
         }
-        // Names may be numbers when they are those that are wanted.
-        let known = !wanted.is_empty() && missing.is_empty();
-        if !known && header.iter().all(|name| name.parse::<f64>().is_ok()) {
-            let got = format!("numbers ({}, ...): add a header", quote(&header[0]));
-            return Err(Error::malformed(origin, "line 1", "a header with the names of the columns", got));
+        // Names may be numbers when some are those that are wanted. Else taking them for names may lose an example.
+        let known = missing.len() < wanted.len();
+        let number = header.iter().find(|name| name.parse::<f64>().is_ok_and(f64::is_finite));
+        if let (false, None, Some(number)) = (known, source.has_header, number) {
+            let problem = format!(
+                "line 1 holds a number ({}): is it the first example, or are these the names of the columns? Say `header = false` \
+                 or `header = true` under [data] in the project file, or --header no or --header yes on the command line",
+                quote(number)
+            );
+            return Err(Error::request(origin, problem));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = header.iter().find(|name| !seen.insert(*name)) {
@@ -135,7 +150,7 @@ fn are(names: &[String]) -> String {
 
 /// `a.csv, line 3, column `class``: where the label of an example stands. Found by reading again, for a message.
 pub(crate) fn label_place(source: &Source, example: usize) -> String {
-    let reader = csv::ReaderBuilder::new().flexible(true).from_path(&source.path);
+    let reader = File::open(&source.path).map(|file| reader(file, source));
     let record = reader.ok().and_then(|reader| reader.into_byte_records().nth(example)).and_then(std::result::Result::ok);
     let line = record.and_then(|record| record.position().map(|start| line_at(&source.path, start.byte())));
     let column = source.label.as_deref().map(|name| format!(", column {}", quote(name))).unwrap_or_default();
@@ -342,7 +357,6 @@ mod tests {
         assert_eq!(message("x,class\r1,a\rz,b"), ", line 3, column `x`: expected a number, got `z`");
         assert_eq!(message("x,class\n1,a\n\n2\n"), ", line 4: expected 2 fields as in the header, got 1");
         assert!(message("x,label\n1,a\n").contains("no column `class`; found `x`, `label`"));
-        assert!(message("1,2\n1,a\n").contains("line 1: expected a header"));
         assert!(message("").contains("expected a header"));
         assert!(message("x,x,class\n").contains("`x` twice"));
         assert!(message("class\na\n").contains("no columns of inputs"));
@@ -380,6 +394,31 @@ mod tests {
         };
         assert_eq!(leave_out("x,class\n1,a\n").unwrap().inputs, [1.0]);
         assert_eq!(leave_out("x,y\n1,2\n").unwrap().inputs, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_first_line_with_numbers_is_asked_about() {
+        let asked = message("5.1,3.5,class\n4.9,3.0,a\n");
+        assert!(asked.starts_with(": line 1 holds a number (`5.1`): is it the first example, or are these the names"), "{asked}");
+        assert!(asked.contains("`header = false`") && asked.contains("--header no"), "{asked}");
+        assert!(message("x,2019,class\n1,2,a\n").contains("(`2019`)"));
+        let named = load("x,2019,class\n1,2,a\n2,3,b\n", |source| source.has_header = Some(true)).unwrap();
+        assert_eq!(named.columns, ["x", "2019"]);
+        let plain = |text: &str, change: fn(&mut Source)| {
+            load(text, |source| {
+                (source.has_header, source.label) = (Some(false), Some("3".into()));
+                change(source);
+            })
+        };
+        let table = plain("5.1,3.5,a\n4.9,3.0,b\n", |_| ()).unwrap();
+        assert_eq!((&table.inputs[..], &table.columns[..]), (&[5.1, 3.5, 4.9, 3.0][..], &["1".to_owned(), "2".to_owned()][..]));
+        assert_eq!(plain("1,2,a\n3,4,b\n5,6,a", |source| source.limit = Some(2)).unwrap().inputs, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(plain("1,2,a\n3,4,b\n5,6,a", |_| ()).unwrap().len(), 3);
+        let error = plain("5.1,x,a\n", |_| ()).unwrap_err().to_string();
+        assert!(error.ends_with("a.csv, line 1, column `2`: expected a number, got `x`"), "{error}");
+        let error = plain("1,2,1\n1,2,one\n", |source| source.task = Task::Regression).unwrap_err().to_string();
+        assert!(error.ends_with("a.csv, line 2, column `3`: expected a number for regression, got `one`"), "{error}");
+        assert!(plain("", |_| ()).unwrap_err().to_string().contains("an empty file"));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! What identifies data: their content, not their name or place.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
+use crate::error::{Error, Result, origin};
 use crate::table::{Labels, Table};
 
 /// The SHA-256 of some content; written as hexadecimal digits.
@@ -22,6 +26,20 @@ impl Digest {
             hasher.update(part);
         }
         Self(hasher.finalize().into())
+    }
+
+    /// Of a file, as `sha256sum` has it.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        let origin = origin(path);
+        let mut file = File::open(path).map_err(Error::opening(&origin))?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match io::Read::read(&mut file, &mut buffer).map_err(Error::io(&origin, "read it"))? {
+                0 => return Ok(Self(hasher.finalize().into())),
+                count => hasher.update(&buffer[..count]),
+            }
+        }
     }
 
     /// The bytes.
@@ -74,7 +92,7 @@ impl fmt::Debug for Digest {
 impl FromStr for Digest {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let wrong = || format!("expected 64 hexadecimal digits, got {text:?}");
         if text.len() != 64 || !text.is_ascii() {
             return Err(wrong());
@@ -88,13 +106,13 @@ impl FromStr for Digest {
 }
 
 impl Serialize for Digest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
@@ -125,6 +143,16 @@ mod tests {
         assert_eq!(serde_json::from_str::<Digest>(&json).unwrap(), digest);
         assert!("af".parse::<Digest>().is_err() && "é".repeat(32).parse::<Digest>().is_err());
         assert_ne!(Digest::of(["ab", "c"]), Digest::of(["a", "bc"]));
+    }
+
+    #[test]
+    fn the_digest_of_a_file_is_that_of_other_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Digest::of_file(&path).unwrap().to_string(), known);
+        assert!(matches!(Digest::of_file(&folder.path().join("b")), Err(Error::Missing { .. })));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::error::{Error, Result, dims, origin};
 use crate::image::{self, Image, is_image};
 use crate::limits::Budget;
 use crate::source::Source;
+use crate::write::is_claimed;
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
@@ -78,7 +79,10 @@ impl Found {
         let entries = sorted(&source.path, budget)?;
         for path in entries {
             if path.is_dir() {
-                found.class(&path, budget)?;
+                // The output of an earlier run is no class.
+                if !is_claimed(&path) {
+                    found.class(&path, budget)?;
+                }
             } else {
                 loose.push(path);
             }
@@ -199,6 +203,18 @@ mod tests {
         assert_eq!(table.notes, ["skipped what is not an image: 1 in all, such as cat/notes.txt"]);
         let two = load(&files, Task::Classification, Some(2)).unwrap();
         assert_eq!(two.ids, ["cat/10.pgm", "dog/b.pgm"]);
+    }
+
+    #[test]
+    fn what_invar_wrote_is_no_class() {
+        let folder = folder(&[("cat/a.pgm", DARK), ("dog/b.pgm", LIGHT)]);
+        let run = folder.path().join("run");
+        crate::claim(&run).unwrap();
+        fs::write(run.join("sheet.pgm"), DARK).unwrap();
+        for task in [Task::Classification, Task::Prediction] {
+            let table = Source::new(folder.path(), task).load(Limits::new(1 << 20)).unwrap();
+            assert_eq!(table.ids, ["cat/a.pgm", "dog/b.pgm"]);
+        }
     }
 
     #[test]

@@ -50,5 +50,6 @@ pub use split::{Parts, split};
 pub use summary::{ClassCount, Range, Shared, Summary, shared};
 pub use table::{Labels, Table};
 pub use write::{
-    Array, CsvWriter, Field, NewFile, NpyWriter, Packing, encode_png, folder_of, write_npy, write_npz, write_png, write_whole,
+    Array, CsvWriter, Field, NewFile, NpyWriter, Packing, claim, encode_png, folder_of, write_npy, write_npz, write_png,
+    write_whole,
 };

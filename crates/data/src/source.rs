@@ -36,6 +36,10 @@ pub struct Source {
     /// NPZ: the array of inputs, by default `x`, `X`, `data` or `images`.
     #[serde(default)]
     pub inputs: Option<String>,
+    /// CSV: whether the first line holds the names of the columns. By default it does, and is refused when it looks like an example;
+    /// without names the columns are called by their positions, from 1.
+    #[serde(default)]
+    pub has_header: Option<bool>,
     /// CSV: the columns of inputs, in the order wanted; others are not looked at. By default all but the label, as they stand.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
@@ -73,7 +77,7 @@ pub enum Format {
     Npy,
     /// A NumPy archive of arrays.
     Npz,
-    /// Comma-separated values with a header.
+    /// Comma-separated values.
     Csv,
     /// The format of MNIST, also compressed with gzip.
     Idx,
@@ -136,6 +140,7 @@ impl Source {
             task,
             format: None,
             inputs: None,
+            has_header: None,
             columns: None,
             label: None,
             leave_out: None,
@@ -218,6 +223,7 @@ impl Source {
             Self { columns: Some(_), .. } | Self { leave_out: Some(_), .. } if format != Format::Csv => {
                 refuse("only CSV files have columns to name")
             }
+            Self { has_header: Some(_), .. } if format != Format::Csv => refuse("only CSV files have a header"),
             Self { labels: Some(_), .. } if !second_file => refuse("only NPY and IDX data have a second file with the labels"),
             Self { label: Some(_), .. } if !matches!(format, Format::Npz | Format::Csv) => {
                 refuse("only NPZ arrays and CSV columns have a label by name")
@@ -301,6 +307,8 @@ mod tests {
         assert!(refused(Source { labels: Some("y".into()), ..csv() }).contains("second file"));
         let columns = Source { columns: Some(vec!["a".into()]), ..Source::new("x.npy", Task::Prediction) };
         assert!(refused(columns).contains("only CSV files have columns"));
+        let header = Source { has_header: Some(false), ..Source::new("x.npy", Task::Prediction) };
+        assert!(refused(header).contains("only CSV files have a header"));
         let npy = Source { label: Some("y".into()), ..Source::new("x.npy", Task::Regression) };
         assert!(refused(npy).contains("label by name"));
         assert!(refused(Source::new(".", Task::Regression)).contains("are classes"));

@@ -1,15 +1,24 @@
-//! Writing files so that a reader sees the old content or the new, never half of it.
+//! Writing files so that a reader sees the old content or the new, never half of it, in folders that nobody takes for data.
 
 use std::io;
 use std::path::Path;
 
 /// Writes to a temporary file beside `path`, then renames it into place.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    // The caller names the file and what was tried.
-    invar_data::write_whole(path, content).map_err(|error| match error {
+    invar_data::write_whole(path, content).map_err(cause)
+}
+
+/// Makes a folder to write to, or takes one that is there; see [`invar_data::claim`].
+pub fn claim(folder: &Path) -> io::Result<()> {
+    invar_data::claim(folder).map_err(cause)
+}
+
+/// The caller names the file and what was tried.
+fn cause(error: invar_data::Error) -> io::Error {
+    match error {
         invar_data::Error::Io { cause, .. } => cause,
         other => io::Error::other(other),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! A file that a reader sees whole or not at all.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result, origin};
+
+/// How the names of temporary files begin and end.
+const TEMPORARY: (&str, &str) = (".invar-", ".tmp");
 
 /// A file under a temporary name beside its place; [`finish`](Self::finish) puts it there, and dropping it leaves no trace.
 #[derive(Debug)]
@@ -49,9 +53,34 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary file in the folder of `path`.
+/// A temporary file in the folder of `path`, locked for as long as it is written. What killed programs left there goes first.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new().prefix(".invar-").suffix(".tmp").tempfile_in(folder_of(path))
+    let folder = folder_of(path);
+    sweep(folder);
+    loop {
+        let file = tempfile::Builder::new().prefix(TEMPORARY.0).suffix(TEMPORARY.1).tempfile_in(folder)?;
+        // Without locks, as on some network drives, others cannot tell that it is in use, and leave it alone.
+        let _ = file.as_file().lock();
+        // Another program may have taken it for a left one before it was locked.
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes temporary files that nobody writes any more. Never an error: they are only in the way.
+pub(super) fn sweep(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(TEMPORARY.0)
+            && name.ends_with(TEMPORARY.1)
+            && let Ok(file) = File::open(&path)
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
 }
 
 /// Why no file can be made: the system would name the temporary file, which means nothing to the user.
@@ -106,6 +135,21 @@ mod tests {
         write_whole(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_killed_programs_left_is_swept_and_what_is_written_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mut half = NewFile::create(at("half")).unwrap();
+        half.write_all(b"half").unwrap();
+        for name in [".invar-abc.tmp", ".invar-abc.txt", ".other.tmp"] {
+            std::fs::write(at(name), b"left").unwrap();
+        }
+        write_whole(&at("whole"), b"whole").unwrap();
+        assert!(!at(".invar-abc.tmp").exists() && at(".invar-abc.txt").exists() && at(".other.tmp").exists());
+        half.finish().unwrap();
+        assert_eq!(std::fs::read(at("half")).unwrap(), b"half");
     }
 
     #[test]

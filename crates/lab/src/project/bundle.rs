@@ -63,6 +63,7 @@ impl Maker<'_> {
                 inputs: data.inputs.clone(),
                 columns: Some(self.loaded.train.columns.clone()).filter(|columns| !columns.is_empty()),
                 label: data.label.clone(),
+                header: data.header,
                 shape: data.shape.clone(),
                 layout: data.layout,
             },

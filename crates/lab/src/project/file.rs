@@ -51,6 +51,9 @@ pub struct DataSection {
     /// The column (CSV) or array (NPZ) of labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// CSV: whether the first line holds the names of the columns, where that is in doubt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
     /// The shape of one example as it lies in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<usize>>,
@@ -276,12 +279,54 @@ impl Project {
 
     /// A file of the project as a source of data.
     pub fn source(&self, files: &Files) -> Source {
-        let DataSection { format, inputs, label, shape, layout, limit, .. } = self.data.clone();
+        let DataSection { format, inputs, label, header, shape, layout, limit, .. } = self.data.clone();
         let (path, labels) = match files {
             Files::One(path) => (path, None),
             Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
         };
         let source = Source::new(self.folder.join(path), self.task.kind.task());
-        Source { format, inputs, label, labels, shape, layout, limit, ..source }
+        Source { format, inputs, label, has_header: header, labels, shape, layout, limit, ..source }
+    }
+
+    /// The folder of a run when none is named: `run` beside the project file. Within a folder of data that would be taken for data by
+    /// other programs, and go where the data go: then beside that folder, under its name.
+    pub fn home(&self) -> PathBuf {
+        let here = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let beside = || self.folder.join("run");
+        let Ok(own) = here.canonicalize() else { return beside() };
+        let data = self.data.paths().into_iter().filter_map(|path| here.join(path).canonicalize().ok());
+        // The outermost, so that the place is within none of them.
+        let around = data.filter(|data| data.is_dir() && own.starts_with(data)).min_by_key(|data| data.components().count());
+        match around.as_ref().and_then(|data| data.parent().zip(data.file_name())) {
+            Some((parent, name)) => {
+                let mut named = name.to_owned();
+                named.push("-run");
+                parent.join(named)
+            }
+            None => beside(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_kept_out_of_the_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("photos/cats")).unwrap();
+        std::fs::write(root.join("a.csv"), "").unwrap();
+        let home = |place: &str, data: &str| {
+            let text = format!("[data]\n{data}\n[task]\nkind = \"classification\"\n[symmetries]\ncandidates = [\"flip(1)\"]\n");
+            Project::parse(&root.join(place), &text).unwrap().home()
+        };
+        assert_eq!(home("invar.toml", "train = \"photos\""), root.join("run"));
+        assert_eq!(home("invar.toml", "train = \"a.csv\""), root.join("run"));
+        assert_eq!(home("photos/invar.toml", "train = \".\""), root.join("photos-run"));
+        assert_eq!(home("photos/cats/invar.toml", "train = \"..\""), root.join("photos-run"));
+        assert_eq!(home("photos/invar.toml", "train = \"../a.csv\"\ntest = \".\""), root.join("photos-run"));
+        assert_eq!(home("nowhere/invar.toml", "train = \".\""), root.join("nowhere/run"));
     }
 }

@@ -22,7 +22,7 @@ const WHOLE: &str = "expected a whole number, not negative and below 2^63";
 
 /// The sections with their keys; the first of each is required where `true`.
 const SECTIONS: [(&str, bool, &[&str]); 5] = [
-    ("data", true, &["train", "validation", "test", "format", "inputs", "label", "shape", "layout", "limit"]),
+    ("data", true, &["train", "validation", "test", "format", "inputs", "label", "header", "shape", "layout", "limit"]),
     ("task", true, &["kind"]),
     ("symmetries", true, &["candidates"]),
     ("model", false, &["kind", "head"]),
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
-            format = \"csv\"\nlabel = \"y\"\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
+            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
             epochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\nonly_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nseed = 9\n";

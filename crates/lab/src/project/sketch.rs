@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task};
+use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task, printable};
 
 use super::file::{Files, Goal};
 use super::load::PATCH;
@@ -31,6 +31,7 @@ struct Guess {
     inputs: Option<String>,
     goal: Goal,
     label: Option<String>,
+    header: Option<bool>,
     shape: Option<Vec<usize>>,
     layout: Layout,
     candidates: Vec<String>,
@@ -47,6 +48,7 @@ pub fn sketch(data: Option<Source>) -> Result<Sketch> {
             inputs: None,
             goal: Goal::Classification,
             label: None,
+            header: None,
             shape: Some(vec![1, 28, 28]),
             layout: Layout::ChannelsFirst,
             candidates: ["rot90(1,2)", "flip(1)"].map(Into::into).to_vec(),
@@ -64,7 +66,7 @@ fn guess(source: Source) -> Result<Guess> {
     {
         source.label = label_column(names);
         if let Some(label) = &source.label {
-            about.push(format!("labels are in the column `{label}`"));
+            about.push(format!("labels are in the column `{}`", printable(label)));
         }
     }
     let (goal, table) = load(&mut source)?;
@@ -85,12 +87,12 @@ fn guess(source: Source) -> Result<Guess> {
         about.push(format!("{} values are missing or infinite: `invar check` tells more", summary.missing + summary.infinite));
     }
     let candidates = plausible(&stored, source.format()? == Format::Csv);
-    let Source { path, labels, format, inputs, label, .. } = source;
+    let Source { path, labels, format, inputs, label, has_header: header, .. } = source;
     let train = match labels {
         Some(labels) => Files::Two { inputs: path, labels },
         None => Files::One(path),
     };
-    Ok(Guess { train, format, inputs, goal, label, shape, layout, candidates, about })
+    Ok(Guess { train, format, inputs, goal, label, header, shape, layout, candidates, about })
 }
 
 /// Classes if the labels can be, unless there are about as many as examples.
@@ -182,6 +184,8 @@ fn write(guess: &Guess) -> String {
          # test = \"other.npz\"\n\
          # CSV: the column with the labels. NPZ: the array.\n\
          {label}\n\
+         # CSV: whether the first line holds the names of the columns; without names they are called 1, 2, 3 and so on.\n\
+         {header}\n\
          # NPZ: the array with the inputs.\n\
          {inputs}\n\
          # The shape of one example as it lies in the file; images are channels x height x width.\n\
@@ -214,6 +218,7 @@ fn write(guess: &Guess) -> String {
         format = optional("format", format, "\"csv\""),
         inputs = optional("inputs", guess.inputs.as_deref().map(quote), "\"x\""),
         label = optional("label", guess.label.as_deref().map(quote), "\"y\""),
+        header = optional("header", guess.header.map(|header| header.to_string()), "false"),
         shape = optional("shape", guess.shape.as_ref().map(sides), "[3, 28, 28]"),
         layout = optional("layout", layout, "\"channels_last\""),
         other = if guess.goal == Goal::Classification { "regression" } else { "classification" },

@@ -25,6 +25,9 @@ pub struct Reading {
     /// The column or array of labels, which is not an input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// CSV: whether the first line holds the names of the columns, where that was in doubt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
     /// The shape of one example as it lies in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<usize>>,
@@ -42,6 +45,8 @@ pub struct Told {
     pub inputs: Option<String>,
     /// The column or array of labels, which must be there and is not an input.
     pub label: Option<String>,
+    /// Whether the first line of a CSV file holds the names of the columns.
+    pub header: Option<bool>,
     /// The channels come last.
     pub channels_last: bool,
 }
@@ -62,6 +67,7 @@ impl Reading {
             inputs: told.inputs.clone().or_else(|| self.inputs.clone().filter(|_| format == Format::Npz)),
             columns: self.columns.clone().filter(|_| csv),
             label: told.label.clone(),
+            has_header: told.header.or(self.header.filter(|_| csv)),
             leave_out: self.label.clone().filter(|_| csv),
             shape: self.shape.clone().filter(|_| !images),
             layout,

@@ -202,6 +202,13 @@ fn the_format_is_told_or_that_of_the_name_or_that_of_the_training_data() {
     assert!(read(&Reading::default(), &none, "x.txt", text).unwrap_err().contains("cannot tell the format"));
     let told = Told { format: Some(Format::Csv), ..none };
     assert_eq!(read(&Reading::default(), &told, "x.npy", text).unwrap(), [1.0, 2.0, 3.0]);
+    // Numbers in the first line are asked about, and what was answered in training holds.
+    let number = read(&Reading::default(), &Told::default(), "x.csv", "4,5,6\n1,2,3\n").unwrap_err();
+    assert!(number.contains("--header no"), "{number}");
+    let header = Told { header: Some(false), ..Told::default() };
+    assert_eq!(read(&Reading::default(), &header, "x.csv", "4,5,6\n1,2,3\n").unwrap(), [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
+    let bare = Reading { header: Some(false), ..Reading::default() };
+    assert_eq!(read(&bare, &Told::default(), "x.csv", "4,5,6\n").unwrap(), [4.0, 5.0, 6.0]);
     // What is told must have a meaning.
     let inputs = Told { inputs: Some("x".into()), ..Told::default() };
     assert!(read(&csv, &inputs, "x.csv", text).unwrap_err().contains("only NPZ files have arrays of inputs to name"));
