@@ -14,6 +14,7 @@ pub mod scaling;
 
 pub mod problem;
 
+pub mod identity;
 pub mod record;
 
 pub mod fit;

@@ -4,12 +4,15 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use invar_data::Digest;
 use invar_nn::{End, Epoch};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::files::claim;
 use crate::fit::FitConfig;
+use crate::identity::identity;
 
 /// Most points of a learning curve that are written down.
 const CURVE_POINTS: usize = 40;
@@ -102,7 +105,7 @@ impl Record {
 /// Something that is written down once, under the configuration that decided it.
 pub trait Recorded: Serialize + DeserializeOwned {
     /// Everything that decided it.
-    type Config: PartialEq;
+    type Config: Serialize;
 
     /// Its configuration.
     fn config(&self) -> &Self::Config;
@@ -122,6 +125,8 @@ pub struct Records<R = Record> {
     path: PathBuf,
     file: File,
     known: Vec<R>,
+    /// What each is known by.
+    identities: Vec<Digest>,
 }
 
 impl<R: Recorded> Records<R> {
@@ -131,7 +136,7 @@ impl<R: Recorded> Records<R> {
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |what| move |source| Error::File { what, path: path.to_path_buf(), source };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(failed("create the folder of"))?;
+            claim(folder).map_err(failed("create the folder of"))?;
         }
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed("open"))?;
@@ -143,12 +148,13 @@ impl<R: Recorded> Records<R> {
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed("read"))?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let known = parse(path, &text[..whole])?;
+        let known: Vec<R> = parse(path, &text[..whole])?;
+        let identities = known.iter().map(|record| identity(record.config())).collect::<Result<_>>()?;
         if whole < text.len() {
             file.set_len(whole as u64).map_err(failed("mend"))?;
         }
         file.seek(SeekFrom::Start(whole as u64)).map_err(failed("read"))?;
-        Ok(Self { path: path.to_path_buf(), file, known })
+        Ok(Self { path: path.to_path_buf(), file, known, identities })
     }
 
     /// Reads a record file without locking it.
@@ -170,18 +176,21 @@ impl<R: Recorded> Records<R> {
 
     /// The record of a configuration, if there is one.
     pub fn find(&self, config: &R::Config) -> Option<&R> {
-        self.known.iter().find(|record| record.config() == config)
+        let wanted = identity(config).ok()?;
+        self.identities.iter().position(|known| *known == wanted).map(|place| &self.known[place])
     }
 
     /// Adds a record: on the disk before this returns.
     pub fn add(&mut self, record: R) -> Result<()> {
         let failed = |source| Error::File { what: "write", path: self.path.clone(), source };
+        let identity = identity(record.config())?;
         let mut line = serde_json::to_vec(&record).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
         // One write per line: a reader sees whole lines, and a kill can only cut the last.
         self.file.write_all(&line).map_err(failed)?;
         self.file.sync_data().map_err(failed)?;
         self.known.push(record);
+        self.identities.push(identity);
         Ok(())
     }
 }
@@ -233,6 +242,29 @@ mod tests {
         assert_eq!(records.all(), [record(1), record(2)]);
         assert_eq!(records.find(&record(2).config), Some(&record(2)));
         assert!(records.find(&record(3).config).is_none());
+    }
+
+    #[test]
+    fn fits_are_found_again_whatever_their_numbers_look_like() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.jsonl");
+        let at = |lambda: f64| {
+            let record = record(1);
+            Record {
+                config: FitConfig { lambda, ..record.config },
+                validation: Metrics { loss: lambda, accuracy: 0.5 },
+                ..record
+            }
+        };
+        // Readers that round to the nearest digits bring these back one unit off.
+        let lambdas = [0.911_111_111_111_111_1, 0.922_222_222_222_222_3, 0.933_333_333_333_333_3, 5e-324, f64::MAX];
+        let mut records = Records::open(&path).unwrap();
+        lambdas.iter().for_each(|&lambda| records.add(at(lambda)).unwrap());
+        drop(records);
+        let records = Records::open(&path).unwrap();
+        for lambda in lambdas {
+            assert_eq!(records.find(&at(lambda).config), Some(&at(lambda)));
+        }
     }
 
     #[test]

@@ -17,7 +17,9 @@ use super::prepare::Prepared;
 use super::run::{RECORDS, SCREENS};
 use crate::cgreg;
 use crate::error::{Error, Result};
+use crate::files::claim;
 use crate::fit::{FitConfig, Method, Outcome};
+use crate::identity::identity;
 use crate::networks::Backbone;
 use crate::problem::Data;
 use crate::queue::{self, Stop};
@@ -35,6 +37,8 @@ pub enum Heard {
     Epochs(usize),
     /// How a fit is doing.
     Message(String),
+    /// Something that was not as it should be, and what is done about it.
+    Warning(String),
 }
 
 /// How to run fits.
@@ -138,17 +142,20 @@ fn required(loaded: &Loaded, prepared: &Prepared) -> Result<GroupSet> {
 pub(super) struct Store<'a> {
     pub(super) folder: &'a Path,
     /// What a model file depends on besides the configuration of its fit.
-    beside: String,
+    beside: Digest,
 }
 
 impl Store<'_> {
     /// Creates the folders.
     pub(super) fn open<'a>(folder: &'a Path, project: &Project) -> Result<Store<'a>> {
         let fits = folder.join("fits");
-        std::fs::create_dir_all(&fits).map_err(|source| Error::File { what: "create", path: fits, source })?;
+        for path in [folder, &fits] {
+            claim(path).map_err(|source| Error::File { what: "create", path: path.into(), source })?;
+        }
         let data = &project.data;
         // The tolerance decides what is made exact; how files are read is written into the model.
-        let beside = format!("{} {:?} {:?} {:?} {:?}", project.tolerance(), data.inputs, data.label, data.shape, data.layout);
+        let beside =
+            identity(&(project.tolerance(), data.format, &data.inputs, &data.label, data.header, &data.shape, data.layout))?;
         Ok(Store { folder, beside })
     }
 
@@ -162,15 +169,11 @@ impl Store<'_> {
 
     /// The model file of a fit, named after everything that decided it.
     pub(super) fn model(&self, config: &impl Serialize) -> Result<PathBuf> {
-        let text = serde_json::to_string(config).map_err(|error| Error::Setting {
-            name: "configuration",
-            expected: "one that can be written down".into(),
-            got: error.to_string(),
-        })?;
-        Ok(self.folder.join("fits").join(format!("{}.invar", Digest::of([&text, &self.beside]).short())))
+        let name = Digest::of([identity(config)?.bytes(), self.beside.bytes()]).short();
+        Ok(self.folder.join("fits").join(format!("{name}.invar")))
     }
 
-    /// The model of a fit with its notes, if it is there and sound.
+    /// The model of a fit with its notes, if it is there.
     pub(super) fn load<N: DeserializeOwned>(&self, config: &impl Serialize) -> Result<Option<(Saved, N)>> {
         let path = self.model(config)?;
         if !path.exists() {
@@ -181,6 +184,28 @@ impl Store<'_> {
         let notes = serde_json::from_value(saved.training.clone()).map_err(wrong)?;
         Ok(Some((saved, notes)))
     }
+
+    /// Whether the model of a fit is there and sound. One that is damaged is made again, and the listener hears so.
+    fn is_there(&self, config: &impl Serialize, how: How<'_>) -> Result<bool> {
+        match self.load::<Notes>(config) {
+            Ok(found) => Ok(found.is_some()),
+            Err(error) if is_damage(&error) => {
+                (how.listen)(Heard::Warning(format!("{error}; this fit is made again")));
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether a file is to blame, not the system that reads it.
+fn is_damage(error: &Error) -> bool {
+    use invar_data::Error::{Io, Missing, TooLarge};
+    let of_the_system = matches!(
+        error,
+        Error::File { .. } | Error::Program(invar_program::Error::Data(Io { .. } | Missing { .. } | TooLarge { .. }))
+    );
+    !of_the_system
 }
 
 /// Runs the fits of a grid that are not there yet. Returns the records, in the order of the grid.
@@ -194,7 +219,7 @@ pub(super) fn run_grid(
     let mut records: Records<Record> = Records::open(&store.records())?;
     let is_there = |fit: &FitConfig| -> Result<bool> {
         let Some(record) = records.find(fit) else { return Ok(false) };
-        Ok(record.end == End::Diverged || store.model(fit)?.exists())
+        Ok(record.end == End::Diverged || store.is_there(fit, how)?)
     };
     let mut missing = Vec::new();
     for fit in fits {
@@ -261,16 +286,21 @@ pub(super) fn run_screen(
     how: How<'_>,
 ) -> Result<ScreenRecord> {
     let mut records: Records<ScreenRecord> = Records::open(&store.screens())?;
+    let memory = store.folder.join("screen");
     if let Some(record) = records.find(config)
-        && store.model(config)?.exists()
+        && store.is_there(config, how)?
     {
+        // A program may have been killed before it removed what is of no more use.
+        if memory.exists() {
+            Memory::open(&memory, config)?.forget()?;
+        }
         return Ok(record.clone());
     }
     let listen = |progress: Progress| match progress {
         Progress::Epochs(count) => (how.listen)(Heard::Epochs(count)),
         Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.into())),
     };
-    let memory = Memory::open(&store.folder.join("screen"), config)?;
+    let memory = Memory::open(&memory, config)?;
     let Screened { record, model } = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
     let notes = Notes {
         network: model.describe(),

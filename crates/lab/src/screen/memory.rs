@@ -12,6 +12,7 @@ use super::cost::{PerExample, Scores};
 use super::fitter::Fitted;
 use crate::error::{Error, Result};
 use crate::files::write_whole;
+use crate::identity::identity;
 
 /// How the names of its files end.
 const ENDING: &str = "fit";
@@ -20,7 +21,8 @@ const ENDING: &str = "fit";
 #[derive(Debug)]
 pub struct Memory {
     folder: PathBuf,
-    config: String,
+    /// What identifies the screen.
+    config: Digest,
 }
 
 /// Scores as a file has them: numbers by their bits, which decimals do not promise.
@@ -54,16 +56,30 @@ impl Bits {
 impl Memory {
     /// Fits of one screen, in a folder that is created.
     pub fn open(folder: &Path, config: &ScreenConfig) -> Result<Self> {
-        Self::create(folder.to_path_buf(), described(config, folder)?)
+        Self::create(folder.to_path_buf(), identity(config)?)
     }
 
     /// Fits of one screen of many, in a folder of its own among theirs.
     pub fn among(folder: &Path, config: &ScreenConfig) -> Result<Self> {
-        let config = described(config, folder)?;
-        Self::create(folder.join(Digest::of([&config]).short()), config)
+        let config = identity(config)?;
+        Self::create(folder.join(config.short()), config)
     }
 
-    fn create(folder: PathBuf, config: String) -> Result<Self> {
+    /// Removes what a program that was killed left of screens that are done, in a folder of many.
+    pub fn forget_done<'a>(folder: &Path, done: impl IntoIterator<Item = &'a ScreenConfig>) -> Result<()> {
+        for config in done {
+            let config = identity(config)?;
+            let left = folder.join(config.short());
+            if left.is_dir() {
+                Self::create(left, config)?.forget()?;
+            }
+        }
+        // It is there for as long as fits are in it.
+        let _ = std::fs::remove_dir(folder);
+        Ok(())
+    }
+
+    fn create(folder: PathBuf, config: Digest) -> Result<Self> {
         std::fs::create_dir_all(&folder).map_err(|source| Error::File { what: "create", path: folder.clone(), source })?;
         Ok(Self { folder, config })
     }
@@ -85,8 +101,7 @@ impl Memory {
     /// The key of a fit, from everything besides the configuration that decides it. Without a fingerprint of the program there is
     /// none, and nothing is remembered.
     pub(super) fn key(&self, parts: &impl Serialize) -> Option<Digest> {
-        let parts = serde_json::to_string(parts).ok()?;
-        Some(Digest::of([program()?, self.config.as_str(), parts.as_str()]))
+        Some(Digest::of([program()?.as_bytes(), self.config.bytes(), identity(parts).ok()?.bytes()]))
     }
 
     fn path(&self, key: &Digest) -> PathBuf {
@@ -108,12 +123,6 @@ impl Memory {
         let text = serde_json::to_string(&bits).map_err(|error| failed(error.into()))?;
         write_whole(&path, text.as_bytes()).map_err(failed)
     }
-}
-
-/// Everything that the user decides about a screen, as text.
-fn described(config: &ScreenConfig, folder: &Path) -> Result<String> {
-    let failed = |error: serde_json::Error| Error::File { what: "write", path: folder.to_path_buf(), source: error.into() };
-    serde_json::to_string(config).map_err(failed)
 }
 
 /// A fingerprint of this program: another one may train otherwise, and costs are differences between fits of one program.
@@ -153,5 +162,25 @@ mod tests {
         assert_eq!(memory.recall(&one), None);
         memory.forget().unwrap();
         assert!(!folder.path().join("deep").exists());
+    }
+
+    #[test]
+    fn what_is_left_of_screens_that_are_done_goes_and_the_rest_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = folder.path().join("screens.fits");
+        let mut data = Data::by_name("sum").unwrap();
+        data.set_examples(100);
+        let done = ScreenConfig::new(data, &data.problem(0).unwrap());
+        let open = ScreenConfig { seed: 1, ..done.clone() };
+        for config in [&done, &open] {
+            let memory = Memory::among(&all, config).unwrap();
+            std::fs::write(memory.folder.join("a.fit"), b"x").unwrap();
+            std::fs::write(memory.folder.join(".invar-x.tmp"), b"x").unwrap();
+        }
+        Memory::forget_done(&all, [&done]).unwrap();
+        assert_eq!(std::fs::read_dir(&all).unwrap().count(), 1);
+        Memory::forget_done(&all, [&done, &open]).unwrap();
+        assert!(!all.exists());
+        Memory::forget_done(&all, [&done]).unwrap();
     }
 }
