@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 use invar_lab::project::{MODEL, RECORDS, RUN, Run, SCREENS};
 use invar_lab::report::{self, Proof};
-use invar_program::Saved;
 
 use crate::cli::ReportArgs;
 use crate::output::{self, line};
@@ -19,9 +18,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let run = Run::load(&args.folder)?;
     let data: Vec<PathBuf> = run.project.data.paths().into_iter().map(|path| Path::new(&run.folder).join(path)).collect();
     apart(&data.iter().map(|path| ("data of the run", path.as_path())).collect::<Vec<_>>())?;
-    let saved = Saved::load(&args.folder.join(MODEL)).map_err(invar_lab::Error::from)?;
+    let saved = run.load_model(&args.folder)?;
     let page = report::html(&run, &Proof::of(&saved)?)?;
     output::write(&args.output, &page)?;
-    line(&format!("wrote {}", args.output.display()))?;
+    line(&format!("wrote {}", output::shown(&args.output)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use invar_algebra::{Group, Shape};
+use invar_data::Digest;
 use invar_nn::Epoch;
+use invar_program::Saved;
 use serde::{Deserialize, Serialize};
 
 use super::examples::Shown;
@@ -20,7 +22,7 @@ use crate::screen::{Cost, Measure, Rule};
 use crate::symmetry::Symmetry;
 
 /// The version of the file that this code writes, and the newest it reads.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// The name of the file in the folder of a run.
 pub const RUN: &str = "run.json";
 /// The file of fits of the grid.
@@ -90,6 +92,8 @@ pub struct Run {
     pub shown: Vec<Shown>,
     /// Seconds of all fits together.
     pub seconds: f64,
+    /// The SHA-256 of the model file that came of it.
+    pub model: Digest,
 }
 
 /// The group that the kept candidates generate.
@@ -175,6 +179,23 @@ impl Run {
         write_whole(&path, text.as_bytes()).map_err(failed)
     }
 
+    /// The model of the run, from its folder. A file that is not what the run has written is an error: what the run tells would be
+    /// told of another model.
+    pub fn load_model(&self, folder: &Path) -> Result<Saved> {
+        let path = folder.join(MODEL);
+        let found = Digest::of_file(&path)?;
+        if found != self.model {
+            let (of_run, run) = (self.model, folder.join(RUN));
+            let problem = format!(
+                "it is not the model of this run: {} names the model with the SHA-256 {of_run}, and the one here has {found}; \
+                 `invar train` with the project of the run writes both again",
+                run.display()
+            );
+            return Err(Error::Run { path, problem });
+        }
+        Ok(Saved::load(&path)?)
+    }
+
     /// Reads the file of a folder.
     pub fn load(folder: &Path) -> Result<Self> {
         let path = folder.join(RUN);
@@ -185,7 +206,11 @@ impl Run {
         let version = value.get("version").and_then(serde_json::Value::as_u64);
         match version {
             Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => return Err(wrong(format!("its version is {version}, but this program reads {VERSION}"))),
+            Some(version) => {
+                return Err(wrong(format!(
+                    "its version is {version}, but this program reads {VERSION}; train again to write it anew"
+                )));
+            }
             None => return Err(wrong("it has no version".into())),
         }
         serde_json::from_value(value).map_err(|error| wrong(error.to_string()))

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use invar_algebra::{Group, GroupSet};
+use invar_data::Digest;
 use invar_nn::End;
 use invar_program::{Program, Saved};
 
@@ -41,13 +42,15 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
         Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
         Learner::Screen => by_screen(loaded, &prepared, &store, how)?,
     };
-    let mut run = summary(loaded, &prepared, learner, &decided)?;
-    run.seconds = decided.seconds;
+    let run = summary(loaded, &prepared, learner, &decided)?;
+    // No times: equal runs make equal models.
     let training = serde_json::json!({
         "project": run.project, "learner": run.learner, "data": run.data, "examples": run.examples,
-        "network": run.network, "scores": run.scores, "seconds": run.seconds,
+        "network": run.network, "scores": run.scores,
     });
-    Saved { training, ..decided.saved }.save(&folder.join(MODEL))?;
+    let path = folder.join(MODEL);
+    Saved { training, ..decided.saved }.save(&path)?;
+    let run = Run { seconds: decided.seconds, model: Digest::of_file(&path)?, ..run };
     run.save(folder)?;
     Ok(run)
 }
@@ -262,6 +265,8 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,
+        // Not written yet.
+        model: Digest::of([""]),
     })
 }
 

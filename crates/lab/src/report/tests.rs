@@ -98,6 +98,7 @@ fn run() -> Run {
             }],
         }],
         seconds: 12.0,
+        model: Digest::of(["m"]),
     }
 }
 
