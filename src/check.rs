@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use invar_data::{Missing, Range};
+use invar_data::{Missing, Range, printable};
 use invar_lab::project::{Findings, Loaded, Project, Severity};
 
 use crate::cli::CheckArgs;
@@ -37,7 +37,7 @@ fn render(findings: &Findings) -> String {
         Severity::Warning => output::yellow("warning"),
         Severity::Note => "note".to_string(),
     };
-    text.extend(findings.findings.iter().map(|finding| format!("{}: {}", mark(finding.severity), finding.text)));
+    text.extend(findings.findings.iter().map(|finding| format!("{}: {}", mark(finding.severity), printable(&finding.text))));
     let verdict = if findings.is_sound() { "ready to train" } else { "not fit to train on: see the errors above" };
     text.push(format!("\n{}", strong(verdict)));
     text.join("\n")
@@ -101,7 +101,7 @@ fn candidates(findings: &Findings) -> String {
         ));
     }
     for set in not.iter().take(SETS_SHOWN) {
-        text.push(format!("  not {{{}}}: {}", set.names.join(", "), set.witness));
+        text.push(format!("  not {{{}}}: {}", printable(&set.names.join(", ")), printable(&set.witness)));
     }
     if not.len() > SETS_SHOWN {
         text.push(format!("  ... and {} more (all of them with --json)", not.len() - SETS_SHOWN));

@@ -22,7 +22,7 @@ fn show(args: &ShowArgs) -> Result<ExitCode> {
     let images = Images { invariant, ..Images::new(task) };
     let samples = images.samples(args.count.into(), args.seed).map_err(invar_lab::Error::from)?;
     let picture = draw(&images, &samples)?;
-    let shown = args.png.display();
+    let shown = output::shown(&args.png);
     files::write_whole(&args.png, &picture).with_context(|| format!("cannot write {shown}"))?;
     let count = output::count(args.count.into(), "image");
     output::line(&format!("{}: {}; {} classes", task.name(), ignored(invariant), images.classes()))?;

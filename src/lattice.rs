@@ -104,7 +104,7 @@ pub(crate) fn run(args: &LatticeArgs) -> Result<ExitCode> {
         output::warn(lattice.groups());
         line(&render(&lattice, checks.as_deref(), args))?;
         for path in [&args.svg, &args.html, &args.certificate].into_iter().flatten() {
-            line(&format!("wrote {}", path.display()))?;
+            line(&format!("wrote {}", output::shown(path)))?;
         }
     }
     let holds = checks.is_none_or(|checks| checks.iter().all(Check::holds));

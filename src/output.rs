@@ -6,11 +6,14 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
 use invar_algebra::{Error, Group, ParseError, warnings};
+use invar_data::printable;
 use invar_lab::files;
 
 const STRONG: Style = Style::new().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// What these are on a terminal: bold, red, yellow, and the end of them.
+const OWN: [&str; 4] = ["\u{1b}[1m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[0m"];
 
 /// Text that stands out on a terminal.
 pub(crate) fn strong(text: &str) -> String {
@@ -29,13 +32,25 @@ pub(crate) fn yellow(text: &str) -> String {
 
 /// Prints an error with its causes, and the exit code it deserves: 2 for what the user asked, 1 for what went wrong.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", causes.join(": "));
+    let causes: Vec<String> = error.chain().map(|cause| printable(&cause.to_string())).collect();
+    note(&format!("{}: {}", red("error"), causes.join(": ")));
     if let Some(Error::Parse(ParseError { text, position, .. })) = error.downcast_ref() {
-        let before = text[..*position].chars().count();
-        anstream::eprintln!("  {text}\n  {}{ERROR}^{ERROR:#}", " ".repeat(before));
+        let before = printable(&text[..*position]).chars().count();
+        note(&format!("  {}\n  {}{}", printable(text), " ".repeat(before), red("^")));
     }
     ExitCode::from(if is_usage(error) { 2 } else { 1 })
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Arguments may be names of files, put there by a shell; styles are dropped with them.
+    let steers = std::env::args_os().any(|argument| argument.to_str().is_some_and(|text| printable(text) != text));
+    if steers {
+        note(error.to_string().trim_end());
+    } else if error.print().is_err() {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Whether the user asked for something that cannot be, rather than something that went wrong.
@@ -77,20 +92,80 @@ fn is_usage(error: &anyhow::Error) -> bool {
 
 /// Prints what is odd about a list of candidates.
 pub(crate) fn warn(groups: &[Group]) {
-    for warning in warnings(groups) {
-        anstream::eprintln!("{WARNING}warning{WARNING:#}: {warning}");
+    warnings(groups).iter().for_each(|one| warning(&one.to_string()));
+}
+
+/// Prints a warning.
+pub(crate) fn warning(text: &str) {
+    note(&format!("{}: {}", yellow("warning"), printable(text)));
+}
+
+/// Prints text beside the answer, on standard error.
+pub(crate) fn note(text: &str) {
+    anstream::eprintln!("{}", guarded(text, &['\n']));
+}
+
+/// Text in which nothing steers the terminal but the styles of this file: whatever names of others have been put into it.
+fn guarded(text: &str, plain: &[char]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let own = OWN.iter().find(|code| rest.starts_with(**code));
+        let (taken, left) = rest.split_at(own.map_or(c.len_utf8(), |code| code.len()));
+        if own.is_some() || plain.contains(&c) {
+            shown.push_str(taken)
+        } else {
+            shown.push_str(&printable(taken))
+        }
+        rest = left;
+    }
+    shown
+}
+
+/// A path as people read it.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+/// A path in a command that is suggested, so that it can be pasted into a shell.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,@%:=".contains(c);
+    match () {
+        () if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) => text,
+        () if printable(&text) == text => format!("'{}'", text.replace('\'', r"'\''")),
+        // Shells know letters by their codes in this form.
+        () => {
+            let one = |c: char| match c {
+                '\'' | '\\' => format!("\\{c}"),
+                c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+                c if printable(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
+                c => c.to_string(),
+            };
+            format!("$'{}'", text.chars().map(one).collect::<String>())
+        }
     }
 }
 
 /// Prints a value as JSON on standard output.
 pub(crate) fn json(value: &impl serde::Serialize) -> Result<()> {
-    line(&serde_json::to_string_pretty(value)?)
+    line(&safe_json(&serde_json::to_string_pretty(value)?))
+}
+
+/// JSON that means the same, without letters that steer a terminal: JSON itself escapes only some of them.
+pub(crate) fn safe_json(text: &str) -> String {
+    let one = |c: char| match c {
+        '\n' => c.to_string(),
+        c if printable(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    text.chars().map(one).collect()
 }
 
 /// Prints text. A reader that stops reading, such as `head`, ends the program quietly.
 pub(crate) fn line(text: &str) -> Result<()> {
     use std::io::Write;
-    match writeln!(anstream::stdout(), "{text}") {
+    match writeln!(anstream::stdout(), "{}", guarded(text, &['\n', '\t'])) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         done => done.context("cannot write to standard output"),
     }
@@ -98,7 +173,7 @@ pub(crate) fn line(text: &str) -> Result<()> {
 
 /// Writes a file whole, or says why not.
 pub(crate) fn write(path: &Path, content: &str) -> Result<()> {
-    files::write_whole(path, content.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+    files::write_whole(path, content.as_bytes()).with_context(|| format!("cannot write {}", shown(path)))
 }
 
 /// Refuses outputs, each with its option, that would overwrite each other or one of the inputs, each with what it is.
@@ -107,7 +182,7 @@ pub(crate) fn check_apart(outputs: &[(&'static str, Option<&Path>)], inputs: &[(
     for (option, path) in outputs.iter().filter_map(|&(option, path)| Some((option, path?))) {
         let here = place(path);
         if let Some((what, _)) = taken.iter().find(|(_, other)| *other == here) {
-            let got = format!("{}, which is {what}", path.display());
+            let got = format!("{}, which is {what}", shown(path));
             return Err(invar_lab::Error::Setting { name: option, expected: "a file of its own".into(), got }.into());
         }
         taken.push((format!("that of {option}"), here));
@@ -123,6 +198,8 @@ fn place(path: &Path) -> PathBuf {
 
 /// Rows under a header, columns aligned; the columns in `right` hold numbers.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+    // A name with a line end in it would make rows of its own.
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| guarded(cell, &[])).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)
@@ -198,6 +275,28 @@ mod tests {
         assert!(error.starts_with("--b should be a file of its own") && error.ends_with("which is that of --a"), "{error}");
         assert!(check("sub/../model", "x").unwrap_err().to_string().ends_with("which is the model"));
         assert!(check_apart(&[("--a", None), ("--b", None)], &[]).is_ok());
+    }
+
+    #[test]
+    fn nothing_but_our_own_styles_steers_the_terminal() {
+        let text = format!("{} \u{1b}[2J\u{1b}]0;title\u{7}\u{1b}[31;1m\u{9b}2J\u{202e}\n", red("bad"));
+        let shown = r" \u{1b}[2J\u{1b}]0;title\u{7}\u{1b}[31;1m\u{9b}2J\u{202e}";
+        assert_eq!(guarded(&text, &['\n']), format!("{}{shown}\n", red("bad")));
+        let rows = [vec!["a\nkept".to_owned(), "1".to_owned()]];
+        assert!(table(&["name", "n"], &rows, &[1]).ends_with("\na\\nkept  1"));
+        let json = serde_json::to_string(&["\u{1b}\u{9b}\u{202e}é"]).unwrap();
+        assert_eq!(safe_json(&json), r#"["\u001b\u009b\u202eé"]"#);
+        assert_eq!(serde_json::from_str::<[String; 1]>(&safe_json(&json)).unwrap(), ["\u{1b}\u{9b}\u{202e}é"]);
+    }
+
+    #[test]
+    fn paths_in_commands_can_be_pasted() {
+        let quoted = |path: &str| quoted(Path::new(path));
+        assert_eq!(quoted("runs/é-1.toml"), "runs/é-1.toml");
+        assert_eq!(quoted("my run/it's"), r"'my run/it'\''s'");
+        assert_eq!(quoted("$(x)"), "'$(x)'");
+        assert_eq!(quoted("-x"), "'-x'");
+        assert_eq!(quoted("a\u{1b}'b\u{202e}"), r"$'a\x1b\'b\u202e'");
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use invar_data::Missing;
+use invar_data::{Missing, printable};
 use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, ModelKind, PartScore, Project, Run, train};
-use invar_lab::screen::Measure;
+use invar_lab::screen::{Measure, r_squared};
 use invar_lab::symmetry::Symmetry;
 
 use crate::cli::TrainArgs;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     refuse("a project, whose file says it", given)?;
     let file = PathBuf::from(&args.task);
     let loaded = Loaded::load(Project::read(&file)?, Missing::Refuse)?;
-    let folder = args.out.clone().unwrap_or_else(|| loaded.project.folder.join("run"));
+    let folder = args.out.clone().unwrap_or_else(|| loaded.project.home());
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "training");
     let listen = |heard: Heard| match heard {
@@ -60,12 +60,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         }
         Heard::Epochs(count) => bar.inc(count as u64),
         Heard::Message(text) => bar.set_message(text),
+        Heard::Warning(text) => bar.suspend(|| output::warning(&text)),
     };
     let outcome = train(&loaded, &folder, How { threads, stop: &crate::STOP, listen: &listen });
     bar.finish_and_clear();
     let run = match outcome {
         Err(invar_lab::Error::Stopped) => {
-            let shown = folder.display();
+            let shown = output::shown(&folder);
             return Err(anyhow!("stopped: what was finished is in {shown}; run the same command again to go on"));
         }
         outcome => outcome?,
@@ -90,8 +91,8 @@ fn render(run: &Run, folder: &Path) -> String {
     }
     text.extend([symmetries(run), String::new(), scores(run), String::new()]);
     text.extend(run.doubts.iter().map(|doubt| format!("{}: {doubt}\n", strong("the network cannot tell"))));
-    let shown = folder.display();
-    text.push(format!("wrote {shown}/model.invar and {shown}/run.json; next: invar report {shown} -o report.html"));
+    let (shown, quoted) = (output::shown(folder), output::quoted(folder));
+    text.push(format!("wrote {shown}/model.invar and {shown}/run.json; next: invar report {quoted} -o report.html"));
     text.join("\n")
 }
 
@@ -116,7 +117,7 @@ fn head(run: &Run) -> String {
 fn score(run: &Run, share: f64) -> String {
     match run.measure {
         Measure::Accuracy => format!("{:.1}", 100.0 * share),
-        Measure::RSquared { .. } => format!("{share:.3}"),
+        Measure::RSquared { .. } => r_squared(share),
     }
 }
 
@@ -174,9 +175,9 @@ fn symmetries(run: &Run) -> String {
     text.push(match kept.len() {
         0 => format!("{}: nothing", strong("kept")),
         n if n > SHOWN => format!("{}: {n} of {} exactly{order}", strong("kept"), run.symmetries.len()),
-        _ => format!("{}: {} exactly{order}", strong("kept"), kept.join(", ")),
+        _ => format!("{}: {} exactly{order}", strong("kept"), printable(&kept.join(", "))),
     });
-    text.extend(run.partition().map(|partition| format!("  what can be exchanged: {partition}")));
+    text.extend(run.partition().map(|partition| format!("  what can be exchanged: {}", printable(&partition))));
     if let Some(cost) = run.kept_cost {
         let reference = match run.learner {
             Learner::Cgreg => "the best of the fits",
@@ -185,7 +186,7 @@ fn symmetries(run: &Run) -> String {
         text.push(format!("  at a cost of {cost} {} together, against {reference}", run.measure.unit()));
     }
     if let Some(witness) = &run.group.witness {
-        text.push(format!("  not normal if what was not kept acts on the data: {witness}"));
+        text.push(format!("  not normal if what was not kept acts on the data: {}", printable(witness)));
     }
     text.join("\n")
 }
@@ -200,7 +201,7 @@ fn picture(run: &Run, n: usize) -> String {
     let columns: Vec<String> =
         (0..n).filter_map(|i| Some(format!("{} {}", i + 1, Symmetry::column(&run.symmetries, i)?))).collect();
     if !columns.is_empty() {
-        text.push(format!("columns: {}", columns.join(", ")));
+        text.push(format!("columns: {}", printable(&columns.join(", "))));
     }
     text.join("\n")
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, anyhow};
 use indicatif::ProgressBar;
 use invar_algebra::GroupSet;
-use invar_lab::files::write_whole;
+use invar_lab::files::{claim, write_whole};
 use invar_lab::networks::Backbone;
 use invar_lab::problem::Data;
 use invar_lab::report;
@@ -38,12 +38,15 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     config.rule.check()?;
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "screening");
+    if let Some(folder) = &args.out {
+        claim(folder).with_context(|| format!("cannot create {}", output::shown(folder)))?;
+    }
     let memory = args.out.as_ref().map(|folder| Memory::open(&folder.join("screen.fits"), &config)).transpose()?;
     let outcome = config.screen(&problem, threads, &crate::STOP, &|progress| hear(&bar, progress), memory.as_ref());
     bar.finish_and_clear();
     let record = match (outcome, &args.out) {
         (Err(invar_lab::Error::Stopped), Some(folder)) => {
-            let shown = folder.display();
+            let shown = output::shown(folder);
             return Err(anyhow!("stopped: what was finished is in {shown}; run the same command again to go on"));
         }
         (Err(invar_lab::Error::Stopped), None) => {
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &TrainArgs, data: Data) -> Result<ExitCode> {
     if let Some(folder) = &args.out {
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
-            write_whole(&path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+            write_whole(&path, text.as_bytes()).with_context(|| format!("cannot write {}", output::shown(&path)))
         };
         write("screen.html", &report::screen(&record)?)?;
         write("screen.json", &serde_json::to_string_pretty(&record)?)?;

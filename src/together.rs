@@ -98,7 +98,7 @@ fn compose(args: &ReproduceArgs, name: &str, table: &Table, recordings: &Recordi
     let missing: Vec<&str> = incomplete(args, recordings).into_iter().filter(|part| needed.contains(part)).collect();
     if !missing.is_empty() {
         let (parts, budget) = (missing.join(", "), args.budget.name());
-        anstream::eprintln!("not complete yet; run `invar reproduce PART --budget {budget}` for: {parts}");
+        output::note(&format!("not complete yet; run `invar reproduce PART --budget {budget}` for: {parts}"));
     }
     Ok(ExitCode::from(u8::from(crate::STOP.is_stopped())))
 }

@@ -10,7 +10,7 @@ use crate::lattice::render_checks;
 use crate::output;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
-    let shown = args.file.display();
+    let shown = output::shown(&args.file);
     let text = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {shown}"))?;
     let claimed: Certificate = serde_json::from_str(&text)
         .with_context(|| format!("{shown} is not a certificate written by `invar lattice --certificate`"))?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use invar_algebra::{Group, Shape, candidates};
-use invar_data::Limits;
+use invar_data::{Limits, printable};
 use invar_program::certify::numeric::{self, Deviations};
 use invar_program::certify::{Certificate, Range, certificate_cost, certify_on, tolerance};
 use invar_program::{Input, Interpreter, Program, Reading, Saved};
@@ -153,7 +153,7 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
         candidates(&shape, args.group.iter().map(String::as_str))?.into_iter().map(|group| (group, false)).collect();
     let model = Interpreter::load(path, Limits::of_this_machine())?;
     if model.takes_integers() && args.data.is_empty() {
-        let expected = format!("given: {} takes whole numbers, and random examples are none", path.display());
+        let expected = format!("given: {} takes whole numbers, and random examples are none", output::shown(path));
         return Err(invar_lab::Error::Setting { name: "--data", expected, got: "nothing".into() }.into());
     }
     let input = match *shape.sides() {
@@ -264,13 +264,13 @@ impl Examples {
 }
 
 fn render(answer: &Answer, head: &str, steps: bool) -> String {
-    let head = format!("{}: {head}", answer.model);
+    let head = format!("{}: {head}", printable(&answer.model));
     if answer.groups.is_empty() {
         return format!("{head}\nthe model keeps no symmetry: nothing to certify (ask about others with --group)");
     }
     let source = match &answer.data[..] {
         [] => output::count(answer.examples, "random example"),
-        files => format!("{} of {}", output::count(answer.examples, "example"), files.join(", ")),
+        files => format!("{} of {}", output::count(answer.examples, "example"), printable(&files.join(", "))),
     };
     let proofs = answer.groups.iter().any(|found| found.proof.is_some());
     let measure = if proofs {

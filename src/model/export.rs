@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         let (input, output) = (export::INPUT, export::OUTPUT);
         line(&format!(
             "wrote {}: ONNX, {} in, {} out ({input} -> {output})",
-            path.display(),
+            output::shown(path),
             sides(&program),
             program.outputs()?
         ))?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     if let Some(path) = safetensors {
         model.write_safetensors(path)?;
         let count = output::count(program.tensors().count(), "tensor");
-        line(&format!("wrote {}: {count}, {} numbers", path.display(), thousands(&program.parameters())))?;
+        line(&format!("wrote {}: {count}, {} numbers", output::shown(path), thousands(&program.parameters())))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,17 +1,18 @@
 //! `invar predict`: what a model says about examples, as they are computed.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use invar_data::{CsvWriter, Field, Limits, Table};
+use invar_data::{CsvWriter, Field, Limits, Table, printable};
 use invar_program::{Program, Saved, Task};
 use serde::Serialize;
 
 use super::{PredictArgs, check_finite};
-use crate::output::line;
+use crate::output::{self, line};
 use crate::reproduce::bar;
 
 /// Examples that are computed before their answers are printed.
@@ -38,19 +39,40 @@ enum Printer {
     Csv(Box<CsvWriter<Standard>>),
 }
 
+/// A name of the user's as it is printed. JSON escapes what steers a terminal, and a file keeps it; what goes to a terminal, or through
+/// a pipe that may end at one, people read.
+fn name(args: &PredictArgs, name: &str) -> String {
+    if args.json || args.csv && goes_to_a_file() { name.to_owned() } else { printable(name) }
+}
+
+/// Whether standard output is an ordinary file.
+fn goes_to_a_file() -> bool {
+    #[cfg(unix)]
+    let output = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let output = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    output.map(File::from).and_then(|file| file.metadata()).is_ok_and(|found| found.is_file())
+}
+
 pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
     let model = Saved::load(&args.model)?;
     let program = model.whole()?;
+    let classes: Vec<String> = match &model.task {
+        Task::Regression => Vec::new(),
+        Task::Classification { classes } => classes.iter().map(|class| name(args, class)).collect(),
+    };
     let mut printer = match (args.json, args.csv) {
         (true, _) => Printer::Json,
-        (_, true) => Printer::Csv(Box::new(CsvWriter::new(Standard, &header(&model.task))?)),
+        (_, true) => Printer::Csv(Box::new(CsvWriter::new(Standard, &header(&classes))?)),
         _ => Printer::People,
     };
     for path in &args.files {
         let table = model.read(&args.reading.told(), path, Limits::of_this_machine())?;
         let bar = progress(table.len(), path);
+        let source = name(args, &table.source);
+        let named = Named { source: &source, classes: &classes, example: &|index| name(args, &table.name_of(index)) };
         for start in (0..table.len()).step_by(AT_ONCE) {
-            print(&mut printer, &model, &program, &table, start)?;
+            print(&mut printer, &named, &program, &table, start)?;
             bar.inc(AT_ONCE as u64);
         }
         bar.finish_and_clear();
@@ -63,40 +85,47 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
 
 /// A bar while the answers go somewhere else; on a terminal they are their own progress.
 fn progress(examples: usize, path: &Path) -> ProgressBar {
-    if io::stdout().is_terminal() { ProgressBar::hidden() } else { bar(examples, &path.display().to_string()) }
+    if io::stdout().is_terminal() { ProgressBar::hidden() } else { bar(examples, &output::shown(path)) }
 }
 
-fn header(task: &Task) -> Vec<&str> {
-    match task {
-        Task::Regression => vec!["file", "example", "value"],
-        Task::Classification { classes } => {
-            ["file", "example", "class"].into_iter().chain(classes.iter().map(String::as_str)).collect()
-        }
+/// What things are called where they are printed.
+struct Named<'a> {
+    /// The file.
+    source: &'a str,
+    /// None for regression.
+    classes: &'a [String],
+    /// An example, by its position.
+    example: &'a dyn Fn(usize) -> String,
+}
+
+fn header(classes: &[String]) -> Vec<&str> {
+    match classes {
+        [] => vec!["file", "example", "value"],
+        classes => ["file", "example", "class"].into_iter().chain(classes.iter().map(String::as_str)).collect(),
     }
 }
 
 /// Computes and prints some examples from `start` on.
-fn print(printer: &mut Printer, model: &Saved, program: &Program, table: &Table, start: usize) -> Result<()> {
+fn print(printer: &mut Printer, named: &Named<'_>, program: &Program, table: &Table, start: usize) -> Result<()> {
     let end = table.len().min(start + AT_ONCE);
     let outputs = program.run(&table.inputs[start * table.width()..end * table.width()])?;
     check_finite(&outputs, end - start, |index| format!("{}: example {}", table.source, table.name_of(start + index)))?;
     let each = outputs.len() / (end - start);
     let mut text = String::new();
     for (index, outputs) in (start..end).zip(outputs.chunks(each)) {
-        let example = &table.name_of(index);
+        let example = &(named.example)(index);
         let probabilities = softmax(outputs);
-        let mut answer = Answer { file: &table.source, example, class: None, probabilities: None, value: None, outputs };
-        match &model.task {
-            Task::Regression => answer.value = outputs.first().copied(),
-            Task::Classification { classes } => {
-                answer.class = classes.get(largest(outputs)).map(String::as_str);
-                answer.probabilities = Some(&probabilities);
-            }
+        let mut answer = Answer { file: named.source, example, class: None, probabilities: None, value: None, outputs };
+        if named.classes.is_empty() {
+            answer.value = outputs.first().copied();
+        } else {
+            answer.class = named.classes.get(largest(outputs)).map(String::as_str);
+            answer.probabilities = Some(&probabilities);
         }
         match printer {
             Printer::People => text.push_str(&shown(&answer, largest(outputs))),
             Printer::Json => {
-                text.push_str(&serde_json::to_string(&answer)?);
+                text.push_str(&output::safe_json(&serde_json::to_string(&answer)?));
                 text.push('\n');
             }
             Printer::Csv(writer) => writer.row(&fields(&answer))?,
