@@ -35,11 +35,14 @@ use cli::{Cli, Command};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Set by Ctrl-C.
+/// Set by Ctrl-C, and by the signal that asks a program to end.
 static STOP: Stop = Stop::new();
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
     bound_threads(&cli.command);
     let outcome = match cli.command {
         Command::Init(args) => init::run(&args),
@@ -81,14 +84,27 @@ fn completions(shell: Shell) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes Ctrl-C stop fits in an orderly way, and fits run one to a core.
+/// Makes Ctrl-C and SIGTERM stop fits in an orderly way, and fits run one to a core.
 fn prepare_fits(threads: Option<usize>) -> usize {
-    // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.is_stopped() {
-            std::process::exit(130);
-        }
-        STOP.stop();
-    });
+    let _ = ctrlc::set_handler(|| stop(130));
+    #[cfg(unix)]
+    stop_on_termination();
     threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1)
+}
+
+/// The first time an orderly stop; a second time ends the program at once.
+fn stop(code: i32) {
+    if STOP.is_stopped() {
+        std::process::exit(code);
+    }
+    STOP.stop();
+}
+
+/// What systems send to programs before they shut down, or to jobs whose time is over.
+#[cfg(unix)]
+fn stop_on_termination() {
+    use signal_hook::{consts::SIGTERM, iterator::Signals};
+    // Without it the signal ends the program, and the next run goes on from the fits that are finished.
+    let Ok(mut signals) = Signals::new([SIGTERM]) else { return };
+    std::thread::spawn(move || signals.forever().for_each(|_| stop(128 + SIGTERM)));
 }

@@ -7,9 +7,10 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
+use invar_lab::files::claim;
 use invar_lab::record::{Record, Records};
 use invar_lab::reproduce::{self, Budget, Experiment, Field, ImageTables, LiftTables, Only, Part, ScreenTables, SequenceTables};
-use invar_lab::screen::{Progress, ScreenRecord};
+use invar_lab::screen::{Memory, Progress, ScreenRecord};
 use invar_lab::table::Table;
 use invar_nn::Head;
 
@@ -82,7 +83,9 @@ pub(crate) fn screened(args: &ReproduceArgs, field: Field, only: Only<'_>) -> Re
     let tables = ScreenTables { budget: args.budget, field };
     let threads = crate::prepare_fits(args.threads);
     matching(args, tables.tasks().iter().map(invar_lab::problem::Data::row).collect())?;
-    let mut records = Records::open(&records_of(args, tables))?;
+    let mut records: Records<ScreenRecord> = Records::open(&records_of(args, tables))?;
+    // What a program that was killed could not remove any more.
+    Memory::forget_done(&records.path().with_extension("fits"), records.all().iter().map(|record| &record.config))?;
     let missing = tables.missing(records.all(), only);
     let progress = Screens::new(missing.len());
     let listen = |k: usize, heard: Progress| progress.hear(k, heard);
@@ -97,7 +100,8 @@ fn only(args: &ReproduceArgs) -> Only<'_> {
 
 /// Refuses a text that is in the name of no row.
 fn matching(args: &ReproduceArgs, mut rows: Vec<String>) -> invar_lab::Result<()> {
-    let unknown = |text: &&str| rows.iter().all(|row| !row.contains(text));
+    // Nothing is in every name: it would ask for everything.
+    let unknown = |text: &&str| text.trim().is_empty() || rows.iter().all(|row| !row.contains(text));
     let Some(text) = args.only.as_deref().filter(unknown) else { return Ok(()) };
     rows.sort_unstable();
     rows.dedup();
@@ -145,8 +149,8 @@ impl Screens {
 }
 
 pub(crate) fn create(args: &ReproduceArgs) -> Result<()> {
-    let failed = || format!("cannot create {}", args.results.display());
-    std::fs::create_dir_all(&args.results).with_context(failed)
+    let failed = || format!("cannot create {}", output::shown(&args.results));
+    claim(&args.results).with_context(failed)
 }
 
 /// Writes and prints tables, and says what is missing.
@@ -160,7 +164,7 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
         for table in tables {
             line(&format!("{}\n", table.text()))?;
         }
-        let (count, folder) = (output::count(recorded, "record"), args.results.display());
+        let (count, folder) = (output::count(recorded, "record"), output::shown(&args.results));
         line(&format!("{count} in {folder}/{name}.jsonl; tables in {folder}/{name}-*"))?;
     }
     if missing > 0 {
@@ -172,7 +176,7 @@ fn finish(args: &ReproduceArgs, name: &str, tables: &[Table], [recorded, missing
             _ => "fit",
         };
         let missing = output::count(missing, what);
-        anstream::eprintln!("{missing} still missing; what was finished is recorded, run without --tables-only to go on");
+        output::note(&format!("{missing} still missing; what was finished is recorded, run without --tables-only to go on"));
     }
     Ok(ExitCode::from(u8::from(missing > 0 && !args.tables_only)))
 }
@@ -255,10 +259,10 @@ pub(crate) fn write(args: &ReproduceArgs, name: &str, table: &Table) -> Result<(
     let path = |ending: &str| args.results.join(format!("{name}-{}.{ending}", table.name));
     if table.is_empty() && path("json").exists() {
         let shown = path("*");
-        anstream::eprintln!(
+        output::note(&format!(
             "{} are left as they are: of them nothing is recorded with the settings of this version",
-            shown.display()
-        );
+            output::shown(&shown)
+        ));
         return Ok(());
     }
     output::write(&path("txt"), &(table.text() + "\n"))?;

@@ -86,10 +86,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     }
     let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
     if cut > 0 {
-        anstream::eprintln!(
+        output::note(&format!(
             "stopped early: {} had not finished, and what is shown is their best so far",
             output::count(cut, "fit")
-        );
+        ));
     }
     Ok(ExitCode::from(u8::from(cut > 0)))
 }
@@ -188,16 +188,18 @@ fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<(Vec<R
     let mut lattices = None;
     // A stop lets every fit that has begun keep its best so far; fits that have not begun are trained for one epoch, so
     // that there is something to say about each.
+    // What cannot be trained is said at once, not after the fits beside it.
+    let failed = queue::Stop::new();
     queue::run(
         fits,
         threads,
-        &queue::Stop::new(),
+        &failed,
         |fit| {
             let outcome = fit.run(problem, |epoch| {
                 bar.inc(1);
                 let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
                 bar.set_message(format!("{} λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.method.title(), fit.lambda));
-                if crate::STOP.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if crate::STOP.is_stopped() || failed.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             outcome.map(|outcome| (outcome.record, outcome.lattices))
         },
@@ -211,8 +213,9 @@ fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<(Vec<R
                 Ok(())
             }
             Err(error) => {
+                failed.stop();
                 if let Ok(mut slot) = failure.lock() {
-                    *slot = Some(error);
+                    slot.get_or_insert(error);
                 }
                 Err(())
             }

@@ -43,6 +43,11 @@ pub struct Cell {
     pub strong: bool,
 }
 
+/// A figure in a few digits: an R² has no lower end.
+fn short(figure: f64) -> String {
+    if figure.abs() < 1e6 { format!("{figure:.2}") } else { format!("{figure:.1e}") }
+}
+
 impl Cell {
     /// A cell from shares (0 to 1).
     pub fn of(shares: &[f64], paper: Option<(f64, f64)>, strong: bool) -> Self {
@@ -53,8 +58,8 @@ impl Cell {
     fn ours_text(&self, plus_minus: &str) -> String {
         match &self.ours {
             None => "-".into(),
-            Some(Mean { mean, interval: Some(interval), .. }) => format!("{mean:.2}{plus_minus}{interval:.2}"),
-            Some(Mean { mean, interval: None, .. }) => format!("{mean:.2}"),
+            Some(Mean { mean, interval: Some(interval), .. }) => format!("{}{plus_minus}{}", short(*mean), short(*interval)),
+            Some(Mean { mean, interval: None, .. }) => short(*mean),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Proof, chart, headline, section};
 use crate::diagram::escape;
 use crate::project::{Files, FitLine, Goal, KeptGroupFacts, Learner, PartScore, Picture, Run, Shown, Validation};
 use crate::record::Metrics;
-use crate::screen::Measure;
+use crate::screen::{Measure, r_squared};
 
 /// Most classes of a confusion matrix.
 const MAX_CLASSES: usize = 30;
@@ -349,7 +349,7 @@ fn measure(run: &Run) -> &'static str {
 fn points(run: &Run, share: f64) -> String {
     match run.measure {
         Measure::Accuracy => percent(share),
-        Measure::RSquared { .. } => format!("{share:.3}"),
+        Measure::RSquared { .. } => r_squared(share),
     }
 }
 

@@ -19,6 +19,11 @@ pub enum Measure {
     },
 }
 
+/// An R² in a few digits. It has no lower end: far off it is told by its size.
+pub fn r_squared(score: f64) -> String {
+    if score.abs() < 1e4 { format!("{score:.3}") } else { format!("{score:.1e}") }
+}
+
 impl Measure {
     /// The measure of data of which nothing else is known: accuracy of classes, R² of numbers.
     pub fn of(data: &Dataset) -> Self {
@@ -45,7 +50,7 @@ impl Measure {
     pub fn show(self, score: f64) -> String {
         match self {
             Self::Accuracy => format!("{:.1} %", 100.0 * score),
-            Self::RSquared { .. } => format!("R² {score:.3}"),
+            Self::RSquared { .. } => format!("R² {}", r_squared(score)),
         }
     }
 
@@ -68,5 +73,17 @@ impl Measure {
             _ => PerExample::Right(found.correct(data)),
         };
         Ok(Scores { each, loss: found.loss })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_short_however_bad_they_are() {
+        let show = |score| Measure::RSquared { variance: 1.0 }.show(score);
+        assert_eq!([0.5, -12.25, -9_999.0, f64::NEG_INFINITY].map(show), ["R² 0.500", "R² -12.250", "R² -9999.000", "R² -inf"]);
+        assert_eq!(show(-1.234e78), "R² -1.2e78");
     }
 }

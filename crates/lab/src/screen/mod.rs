@@ -25,6 +25,7 @@ mod networks;
 
 mod augment;
 mod record;
+mod simulated;
 mod task;
 
 pub use config::{ScreenConfig, Settings};
@@ -33,7 +34,7 @@ pub use decide::{Asked, Decision, Finding, Question, Tested, decide};
 pub(crate) use facts::blocks;
 pub use facts::{Facts, Normality};
 pub use fitter::{Exchange, Fitted, Fitter, Request};
-pub use measure::Measure;
+pub use measure::{Measure, r_squared};
 pub use memory::Memory;
 pub use networks::{Kind, Trained};
 pub use rates::{Costs, Rates};
