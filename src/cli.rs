@@ -1,15 +1,16 @@
 //! What can be asked for.
 
 mod algebra;
+mod reading;
 mod reproduce;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use invar_data::Format;
 
 pub(crate) use algebra::{GroupsArgs, LatticeArgs, VerifyArgs};
+pub(crate) use reading::{FormatArg, HeaderArg};
 pub(crate) use reproduce::{ReproduceArg, ReproduceArgs};
 
 use crate::model::{CertifyArgs, ExportArgs, PredictArgs};
@@ -328,49 +329,6 @@ fn at_least_one(text: &str) -> Result<usize, &'static str> {
 /// Seconds, more than none.
 fn duration(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds: &f64| *seconds > 0.0 && seconds.is_finite()).ok_or("expected a number above 0")
-}
-
-/// `--format`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// A NumPy archive of arrays.
-    Npz,
-    /// One NumPy array.
-    Npy,
-    /// Comma-separated values.
-    Csv,
-    /// The format of MNIST.
-    Idx,
-    /// A folder of images.
-    Images,
-}
-
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Self {
-        match format {
-            FormatArg::Npz => Self::Npz,
-            FormatArg::Npy => Self::Npy,
-            FormatArg::Csv => Self::Csv,
-            FormatArg::Idx => Self::Idx,
-            FormatArg::Images => Self::Images,
-        }
-    }
-}
-
-/// `--header`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HeaderArg {
-    /// The first line holds names.
-    Yes,
-    /// It is an example.
-    No,
-}
-
-impl HeaderArg {
-    /// Whether there is one.
-    pub(crate) fn is_there(self) -> bool {
-        self == Self::Yes
-    }
 }
 
 /// `--method`.

@@ -1,12 +1,13 @@
 //! How results, warnings and errors look on a terminal.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
 use invar_algebra::{Error, Group, ParseError, warnings};
-use invar_data::printable;
+use invar_data::{printable, steers};
 use invar_lab::files;
 
 const STRONG: Style = Style::new().bold();
@@ -44,11 +45,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// Prints help, the version, or what is wrong with the arguments.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Arguments may be names of files, put there by a shell; styles are dropped with them.
-    let steers = std::env::args_os().any(|argument| argument.to_str().is_some_and(|text| printable(text) != text));
-    if steers {
+    let hostile = std::env::args_os().any(|argument| argument.to_string_lossy().contains(steers));
+    if hostile {
         note(error.to_string().trim_end());
-    } else if error.print().is_err() {
-        return ExitCode::FAILURE;
+    } else {
+        // A reader that stops reading, such as `head`, is no failure.
+        let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
@@ -112,10 +114,10 @@ fn guarded(text: &str, plain: &[char]) -> String {
     while let Some(c) = rest.chars().next() {
         let own = OWN.iter().find(|code| rest.starts_with(**code));
         let (taken, left) = rest.split_at(own.map_or(c.len_utf8(), |code| code.len()));
-        if own.is_some() || plain.contains(&c) {
-            shown.push_str(taken)
+        if own.is_some() || plain.contains(&c) || !steers(c) {
+            shown.push_str(taken);
         } else {
-            shown.push_str(&printable(taken))
+            shown.extend(c.escape_default());
         }
         rest = left;
     }
@@ -133,13 +135,13 @@ pub(crate) fn quoted(path: &Path) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+,@%:=".contains(c);
     match () {
         () if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) => text,
-        () if printable(&text) == text => format!("'{}'", text.replace('\'', r"'\''")),
+        () if !text.contains(steers) => format!("'{}'", text.replace('\'', r"'\''")),
         // Shells know letters by their codes in this form.
         () => {
             let one = |c: char| match c {
                 '\'' | '\\' => format!("\\{c}"),
                 c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
-                c if printable(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
+                c if steers(c) => format!("\\u{:04x}", u32::from(c)),
                 c => c.to_string(),
             };
             format!("$'{}'", text.chars().map(one).collect::<String>())
@@ -154,12 +156,15 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<()> {
 
 /// JSON that means the same, without letters that steer a terminal: JSON itself escapes only some of them.
 pub(crate) fn safe_json(text: &str) -> String {
-    let one = |c: char| match c {
-        '\n' => c.to_string(),
-        c if printable(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    text.chars().map(one).collect()
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !steers(c) {
+            safe.push(c);
+        } else {
+            let _ = write!(safe, "\\u{:04x}", u32::from(c));
+        }
+    }
+    safe
 }
 
 /// Prints text. A reader that stops reading, such as `head`, ends the program quietly.

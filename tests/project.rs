@@ -130,7 +130,7 @@ fn arrays_of_images_from_a_file_to_a_report() {
     assert_eq!(records.len(), 2);
     let record: Value = serde_json::from_str(&records[0]).unwrap();
     assert!(record["config"]["data"]["files"].is_string() && record.get("extrapolation").is_none(), "{record}");
-    assert_eq!(names(&at.join("run")), ["fits", "model.invar", "records.jsonl", "run.json"]);
+    assert_eq!(names(&at.join("run")), [".invar", "fits", "model.invar", "records.jsonl", "run.json"]);
 
     // A second run finds everything done, and says the same.
     let (again, _) = expect(at, &["train", "invar.toml"], 0);
@@ -522,9 +522,9 @@ fn places_that_cannot_be_written_are_named() {
     assert!(names(at).iter().all(|name| !name.starts_with(".invar-")), "{:?}", names(at));
     // A run of another version, and a damaged one.
     let text = std::fs::read_to_string(at.join("run/run.json")).unwrap();
-    std::fs::write(at.join("run/run.json"), text.replacen("\"version\": 1", "\"version\": 9", 1)).unwrap();
+    std::fs::write(at.join("run/run.json"), text.replacen("\"version\": 2", "\"version\": 9", 1)).unwrap();
     let (_, err) = expect(at, &["report", "run"], 1);
-    assert!(err.contains("its version is 9, but this program reads 1"), "{err}");
+    assert!(err.contains("its version is 9, but this program reads 2"), "{err}");
     std::fs::write(at.join("run/run.json"), &text[..text.len() / 2]).unwrap();
     let (_, err) = expect(at, &["report", "run"], 1);
     assert!(err.contains("not a run that can be read"), "{err}");

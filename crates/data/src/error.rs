@@ -232,10 +232,13 @@ pub(crate) fn origin(path: &Path) -> String {
     printable(&path.display().to_string())
 }
 
-/// Text of others as people may read it: what would steer a terminal, or turn the direction of writing, is shown by its code.
+/// Whether a letter would steer a terminal, or turn the direction of writing.
+pub fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text of others as people may read it: what would [steer](steers) a terminal is shown by its code.
 pub fn printable(text: &str) -> String {
-    let steers =
-        |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if steers(c) { shown.extend(c.escape_default()) } else { shown.push(c) }

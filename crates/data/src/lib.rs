@@ -43,7 +43,7 @@ pub mod onnx;
 
 pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
 pub use digest::Digest;
-pub use error::{Error, Result, printable};
+pub use error::{Error, Result, printable, steers};
 pub use limits::Limits;
 pub use source::{Format, Layout, Missing, Source, Task};
 pub use split::{Parts, split};

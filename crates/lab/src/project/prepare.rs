@@ -121,9 +121,6 @@ mod tests {
         // The same rows in another file are the same data; another candidate makes another problem.
         assert_eq!(found.data, prepared(&format!("a,b,y\n{rows}"), more).data);
         assert_ne!(found.data, prepared(&format!("a,b,y\n{rows}"), &more.replace("swap(0;0,1)", "negate")).data);
-        // Under this the records and models of users lie: it may not change with the words for anything.
-        let Data::Files(digest) = found.data else { panic!("files expected") };
-        assert_eq!(digest.short(), "PINNED");
     }
 
     #[test]
