@@ -104,9 +104,14 @@ impl Maker<'_> {
 
 /// Answers in the units of the labels: the last layer is stretched and moved.
 fn stretch(ops: &mut [Op], targets: TargetScaling) -> Result<()> {
-    let (weight, bias) = match ops.last_mut() {
-        Some(Op::Linear { weight, bias }) => (weight, bias),
-        Some(Op::Median { members }) => return members.iter_mut().try_for_each(|member| stretch(member, targets)),
+    let (weight, bias) = match ops {
+        [.., Op::Linear { weight, bias }] => (weight, bias),
+        [.., Op::Median { members }] => return members.iter_mut().try_for_each(|member| stretch(member, targets)),
+        // The mean over all views: each gives its share.
+        [.., Op::Orbit { ops, .. }, Op::Reshape { .. }, Op::PoolRows { sums, .. }] => {
+            let mean = targets.mean / sums.values.len() as f64;
+            return stretch(ops, TargetScaling { mean, ..targets });
+        }
         _ => {
             let (expected, got) = ("a dense layer at the end of the network".into(), "another".into());
             return Err(Error::Setting { name: "regression", expected, got });

@@ -37,6 +37,10 @@ struct Decided {
 pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     let learner = learner(loaded)?;
     let prepared = loaded.prepare()?;
+    // What is wrong with the settings is said before anything is written.
+    if learner == Learner::Screen {
+        screen(loaded, &prepared)?.check(&prepared.problem)?;
+    }
     let store = Store::open(folder, &loaded.project)?;
     let decided = match learner {
         Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,

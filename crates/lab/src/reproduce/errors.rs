@@ -96,9 +96,10 @@ pub(super) fn table(records: &[&ScreenRecord], describe: String) -> Table {
         let of_size: Vec<&ScreenRecord> = records.iter().copied().filter(|record| examples(record.config.data) == size).collect();
         row(&of_size)
     });
+    let fresh = records.first().map_or(FRESH, |record| record.config.fresh);
     let note = format!(
         "The ten small tasks with 0, 5 and 20 % noise on labels, and with 0, 2 and 5 % of training examples that contradict the true \
-         symmetry. The true cost of a set is measured on {FRESH} fresh examples of the training environment, between the two models \
+         symmetry. The true cost of a set is measured on {fresh} fresh examples of the training environment, between the two models \
          compared. Shown harmless, contradicted: claims about sets, of them false ones. Keeps too much: screens whose final set costs more \
          than the tolerance, for screen and for the baseline that augments and keeps what does not hurt validation. Keeps of what \
          holds: candidates kept among those that truly hold and cost no more together than the tolerance. Cannot tell: screens in which the \

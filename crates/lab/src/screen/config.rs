@@ -144,7 +144,8 @@ impl ScreenConfig {
         }
     }
 
-    pub(super) fn check(&self, problem: &Problem) -> Result<()> {
+    /// Refuses settings that cannot be.
+    pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
         self.settings.check()?;
         let most = (problem.train.len() + problem.validation.len()) / 4;
         if self.folds == 0 || self.folds > most.max(1) {

@@ -25,7 +25,6 @@ mod networks;
 
 mod augment;
 mod record;
-mod simulated;
 mod task;
 
 pub use config::{ScreenConfig, Settings};

@@ -349,6 +349,10 @@ impl<'a> Networks<'a> {
 
     /// The final model: of several initialisations the one with the smallest validation loss. Nothing where all diverge.
     pub(super) fn best(&self, imposed: &GroupSet, restarts: usize) -> Result<Option<Trained>> {
+        // Averaged over all views any network has an answer left.
+        if self.kind != Kind::Averaged && self.vanishes(imposed)? {
+            return Ok(None);
+        }
         let (train, validation) = (&self.problem.train, &self.problem.validation);
         let mut found: Option<Trained> = None;
         for &front in self.fronts() {

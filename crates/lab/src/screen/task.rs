@@ -381,7 +381,9 @@ impl ScreenRecord {
         };
         let show = |score: f64| self.measure.show(score);
         let advice = "Try more epochs, another network (`network`) or more data";
-        let reason = if score - guess < LITTLE * (1.0 - guess) {
+        // What there is to lose is less than what may be lost: then everything would look harmless.
+        let little = 100.0 * (score - guess) <= self.config.rule.tolerance && self.measure == Measure::Accuracy;
+        let reason = if little || score - guess < LITTLE * (1.0 - guess) {
             format!("with nothing imposed the network has {}, and a guess has {}. {advice}.", show(score), show(guess))
         } else if let Some(plain) = plain.filter(|plain| *plain > free + margin) {
             format!("a plain network has {}, this one {} with nothing imposed. {advice}.", show(plain), show(free))
