@@ -94,7 +94,9 @@ fn is_usage(error: &anyhow::Error) -> bool {
 
 /// Prints what is odd about a list of candidates.
 pub(crate) fn warn(groups: &[Group]) {
-    warnings(groups).iter().for_each(|one| warning(&one.to_string()));
+    for one in warnings(groups) {
+        warning(&one.to_string());
+    }
 }
 
 /// Prints a warning.

@@ -280,6 +280,8 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     };
     let written = || -> Vec<_> {
         let files = std::fs::read_dir(&fits).unwrap().map(|entry| entry.unwrap());
+        // What was half written is removed at the next start.
+        let files = files.filter(|file| file.path().extension().is_some_and(|ending| ending == "fit"));
         files.map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap())).collect()
     };
     killed_at(2);

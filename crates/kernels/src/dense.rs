@@ -350,7 +350,11 @@ mod tests {
                         let sum: f64 = (0..inputs).map(|i| at(&x, r * input_stride + i) * at(&w, i * outputs + o)).sum();
                         close(y[r * output_stride + o], (sum + at(&b, o)).max(0.0));
                     }
-                    assert!(y[r * output_stride + outputs..(r + 1) * output_stride].iter().all(|&rest| rest == 7.0));
+                    assert!(
+                        y[r * output_stride + outputs..(r + 1) * output_stride]
+                            .iter()
+                            .all(|&rest| rest.to_bits() == 7.0f32.to_bits())
+                    );
                     for i in 0..inputs {
                         let sum: f64 = (0..outputs).map(|o| at(&dy, r * output_stride + o) * at(&w, i * outputs + o)).sum();
                         close(dx[r * input_stride + i], if x[r * input_stride + i] > 0.0 { sum } else { 0.0 });

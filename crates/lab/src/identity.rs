@@ -43,7 +43,9 @@ fn append(value: &Value, bytes: &mut Vec<u8>) {
         }
         Value::Array(items) => {
             mark(6, items.len() as u64);
-            items.iter().for_each(|item| append(item, bytes));
+            for item in items {
+                append(item, bytes);
+            }
         }
         Value::Object(fields) => {
             mark(7, fields.len() as u64);
@@ -60,6 +62,7 @@ fn append(value: &Value, bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::project::Architecture;
     use invar_nn::Schedule;
     use invar_tasks::Task;
     use proptest::prelude::*;
@@ -131,7 +134,6 @@ mod tests {
             let config = ScreenConfig { network: Some(network), ..ScreenConfig::new(data, &data.problem(0).unwrap()) };
             look(serde_json::to_value(config).unwrap());
         }
-        use crate::project::Architecture;
         look(serde_json::to_value([Architecture::Lift, Architecture::Pairs, Architecture::OrbitImages]).unwrap());
         let is_name = |text: &String| text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_,".contains(c));
         assert!(found.len() > 50);

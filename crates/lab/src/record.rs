@@ -259,7 +259,9 @@ mod tests {
         // Readers that round to the nearest digits bring these back one unit off.
         let lambdas = [0.911_111_111_111_111_1, 0.922_222_222_222_222_3, 0.933_333_333_333_333_3, 5e-324, f64::MAX];
         let mut records = Records::open(&path).unwrap();
-        lambdas.iter().for_each(|&lambda| records.add(at(lambda)).unwrap());
+        for &lambda in &lambdas {
+            records.add(at(lambda)).unwrap();
+        }
         drop(records);
         let records = Records::open(&path).unwrap();
         for lambda in lambdas {

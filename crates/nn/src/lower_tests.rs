@@ -2,8 +2,8 @@ use super::*;
 use crate::baselines::{GruNetConfig, PlainConfig};
 use crate::cg_linear::Bias;
 use crate::{
-    Bases, CgFeedForwardConfig, CnnConfig, Depth, Ensemble, Entry, Head, ImageGroups, Init, InnerConfig, LiftConfig, Model,
-    OrbitConfig, Pass,
+    Bases, CgFeedForwardConfig, CnnConfig, Depth, Elements, Ensemble, Entry, FrontKind, Head, ImageGroups, Init, InnerConfig,
+    LiftConfig, Model, OrbitConfig, PairsConfig, Pass, Points,
 };
 use burn::tensor::{Device, Int, TensorData};
 use invar_algebra::{Group, Shape, candidates};
@@ -210,6 +210,46 @@ fn orbits() {
         let config = OrbitConfig { features: 3, imposed: Some([0].into_iter().collect()), ..OrbitConfig::new(inner, 2) };
         let model = config.init(&groups, &config.lattices(&groups).unwrap(), &mut init).unwrap();
         let program = agrees(&model.into(), &input);
+        assert_eq!(proved(&program, &groups), [true, false], "{of:?}");
+    }
+}
+
+#[test]
+fn networks_on_pairs() {
+    let mut init = Init::new(6, &device());
+    for (shape, of, front) in [
+        ("5", ["swap(0;1,3)", "permute(0)"], FrontKind::Pairs),
+        ("5", ["swap(0;1,3)", "permute(0)"], FrontKind::Pointwise),
+        ("5", ["swap(0;1,3)", "permute(0)"], FrontKind::Tokens { vocabulary: 4 }),
+        ("6", ["cycle(0)", "flip(0)"], FrontKind::Pairs),
+        ("4x2", ["permute(0)", "swap(1;0,1)"], FrontKind::Pairs),
+        ("3", ["negate", "swap(0;0,1)"], FrontKind::Pairs),
+    ] {
+        let groups = groups(shape, &of);
+        let sides = groups[0].shape().sides().to_vec();
+        let points = Points::of(sides.iter().product(), &groups).unwrap();
+        let (imposed, all) = (points.ties(&groups[..1]).unwrap(), points.ties(&groups).unwrap());
+        let input = match front {
+            FrontKind::Tokens { vocabulary } => Input::Tokens { length: sides[0], vocabulary },
+            _ => Input::Array { shape: sides },
+        };
+        // The front tied along what is imposed, or along everything.
+        for tied in [&imposed, &all] {
+            let model = PairsConfig::new(front, 2).init(points, tied, &imposed, &mut init).unwrap();
+            assert_eq!(proved(&agrees(&model.into(), &input), &groups), [true, false], "{shape} {front:?}");
+        }
+    }
+}
+
+#[test]
+fn means_over_views() {
+    let mut init = Init::new(7, &device());
+    for (shape, of) in [("4", ["cycle(0)", "swap(0;0,1)"]), ("3", ["generators([[-1,2,0]])", "swap(0;0,1)"])] {
+        let groups = groups(shape, &of);
+        let dim = groups[0].shape().len();
+        let plain = Network::Plain(PlainConfig::array(dim, 2).init(&mut init).unwrap());
+        let model = Averaged::new(plain, &Elements::of(&groups[0], 256).unwrap()).unwrap();
+        let program = agrees(&model.into(), &Input::Array { shape: vec![dim] });
         assert_eq!(proved(&program, &groups), [true, false], "{of:?}");
     }
 }

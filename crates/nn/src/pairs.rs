@@ -250,15 +250,15 @@ impl Pool {
     }
 
     /// `[batch, points, width]` to `[batch, outputs * width]`.
-    fn forward(&self, z: Tensor<3>) -> Tensor<2> {
+    fn forward(&self, z: &Tensor<3>) -> Tensor<2> {
         let [batch, _, width] = z.dims();
         let (mut sums, mut largest) = (Vec::new(), Vec::new());
-        for (run, orbits, size) in tensors(&z, &self.sums) {
+        for (run, orbits, size) in tensors(z, &self.sums) {
             let run = run.reshape([batch, orbits, size, width]);
             let summed = if size == 1 { run } else { run.sum_dim(2).mul_scalar(Self::scale(size)) };
             sums.push(summed.reshape([batch, orbits * width]));
         }
-        for (run, orbits, size) in tensors(&z, &self.largest).filter(|(_, _, size)| *size > 1) {
+        for (run, orbits, size) in tensors(z, &self.largest).filter(|(_, _, size)| *size > 1) {
             largest.push(run.reshape([batch, orbits, size, width]).max_dim(2).reshape([batch, orbits * width]));
         }
         sums.append(&mut largest);
@@ -319,7 +319,7 @@ impl Model for Pairs {
                 return Err(Error::Input { model: "this network on pairs", expected: "arrays", got: other.kind() });
             }
         };
-        let x = activation::relu(self.cg.forward(self.pool.forward(z)));
+        let x = activation::relu(self.cg.forward(self.pool.forward(&z)));
         Ok(self.output.forward(activation::relu(self.hidden.forward(x))))
     }
 

@@ -140,7 +140,9 @@ fn classes(n: usize, images: impl Iterator<Item = Vec<u32>>) -> Result<Classes> 
     let orbits = Orbits::of(n, &moves).ok_or_else(|| wrong("a matrix".into()))?;
     let of: Vec<u32> = (0..n).map(|i| orbits.orbit(i) as u32).collect();
     let mut sizes = vec![0; orbits.count()];
-    of.iter().for_each(|&class| sizes[class as usize] += 1);
+    for &class in &of {
+        sizes[class as usize] += 1;
+    }
     Ok(Classes { of, sizes })
 }
 

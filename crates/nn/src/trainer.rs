@@ -13,7 +13,7 @@ use crate::{Penalty, Result};
 /// A model in training.
 pub(crate) enum Trainer<M> {
     /// By kernels that know the network; the model is as it was drawn.
-    Fused { fused: Box<Fused>, drawn: M, augmenting: Rng },
+    Fused { fused: Box<Fused>, drawn: Box<M>, augmenting: Box<Rng> },
     /// By automatic differentiation.
     Differentiated(Box<Stepper<M>>),
 }
@@ -28,7 +28,11 @@ impl<M: Model> Trainer<M> {
             && only_loss
             && let Some(fused) = model.fused()?
         {
-            return Ok(Self::Fused { fused: Box::new(fused), drawn: model.valid(), augmenting: rng(config.seed, AUGMENT) });
+            return Ok(Self::Fused {
+                fused: Box::new(fused),
+                drawn: Box::new(model.valid()),
+                augmenting: Box::new(rng(config.seed, AUGMENT)),
+            });
         }
         Ok(Self::Differentiated(Box::new(Stepper::new(model, config)?)))
     }
@@ -46,7 +50,8 @@ impl<M: Model> Trainer<M> {
     pub(crate) fn step(&mut self, data: &Dataset, rows: &[usize], learning_rate: f64, extras: Extras) -> Result<Step> {
         match self {
             Self::Fused { fused, augmenting, .. } => {
-                let loss = fused.step(data, rows, learning_rate, extras.augmentation.map(|augment| (augment, augmenting)))?;
+                let loss =
+                    fused.step(data, rows, learning_rate, extras.augmentation.map(|augment| (augment, &mut **augmenting)))?;
                 Ok(Step { loss, objective: loss })
             }
             Self::Differentiated(stepper) => stepper.step(data, rows, learning_rate, extras),
@@ -56,7 +61,7 @@ impl<M: Model> Trainer<M> {
     /// The network as it is now, on the plain device.
     pub(crate) fn model(&self) -> M {
         match self {
-            Self::Fused { fused, drawn, .. } => drawn.clone().with_weights(fused),
+            Self::Fused { fused, drawn, .. } => drawn.as_ref().clone().with_weights(fused),
             Self::Differentiated(stepper) => stepper.model.valid(),
         }
     }

@@ -173,16 +173,13 @@ fn classes_are_balanced_and_numbers_spread_as_told() {
     for task in ArrayTask::ALL {
         let data = Arrays::new(task).generate(3).unwrap();
         let targets: Vec<f64> = data.train.targets.iter().map(|&y| f64::from(y)).collect();
-        match task.deviation() {
-            Some(deviation) => {
-                let found = variance(&targets).sqrt();
-                assert!((found / f64::from(deviation) - 1.0).abs() < 0.05, "{}: {found}", task.name());
-            }
-            None => {
-                assert!(targets.iter().all(|&y| y == 0.0 || y == 1.0));
-                assert!((0.4..0.6).contains(&mean(&targets)), "{}: {}", task.name(), mean(&targets));
-                assert!((0.4..0.6).contains(&data.chance().accuracy), "{}", task.name());
-            }
+        if let Some(deviation) = task.deviation() {
+            let found = variance(&targets).sqrt();
+            assert!((found / f64::from(deviation) - 1.0).abs() < 0.05, "{}: {found}", task.name());
+        } else {
+            assert!(targets.iter().all(|&y| y == 0.0 || y == 1.0));
+            assert!((0.4..0.6).contains(&mean(&targets)), "{}: {}", task.name(), mean(&targets));
+            assert!((0.4..0.6).contains(&data.chance().accuracy), "{}", task.name());
         }
     }
 }

@@ -5,7 +5,8 @@ use invar_data::{Summary, shared};
 use invar_nn::{ImageGroups, InnerConfig, LiftConfig, OrbitConfig, Points};
 use serde::Serialize;
 
-use super::file::Validation;
+use super::file::{Learner, Validation};
+use super::fits::check_screen;
 use super::load::{Architecture, Loaded};
 use super::train::learner;
 use crate::error::Result;
@@ -102,7 +103,9 @@ impl Findings {
     /// Looks at everything. The data should have been read with missing values kept, so that they can be counted.
     pub fn of(loaded: &Loaded) -> Result<Self> {
         // What training would refuse.
-        learner(loaded)?;
+        if learner(loaded)? == Learner::Screen {
+            check_screen(loaded)?;
+        }
         let splits: Vec<SplitFinding> = loaded.parts().map(|(part, table)| split(loaded, part, table)).collect();
         let mut findings = Vec::new();
         for split in &splits {

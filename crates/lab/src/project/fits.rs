@@ -26,7 +26,7 @@ use crate::queue::{self, Stop};
 use crate::record::{Record, Records};
 use crate::reproduce::diverged;
 use crate::scaling::Scaling;
-use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened};
+use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened, check_folds};
 
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,18 +117,25 @@ pub(super) fn screen(loaded: &Loaded, prepared: &Prepared) -> Result<ScreenConfi
         Architecture::Auto | Architecture::Cnn => None,
     };
     config.folds = train.folds.unwrap_or(config.folds);
-    config.required = required(loaded, prepared)?;
+    config.required = required(loaded)?;
     Ok(ScreenConfig { rule: loaded.project.rule(), seed: train.seed, ..config })
 }
 
+/// Refuses settings of a screen that its data and candidates alone show to be wrong.
+pub(super) fn check_screen(loaded: &Loaded) -> Result<()> {
+    required(loaded)?;
+    loaded.project.rule().check()?;
+    let examples = loaded.train.len() + loaded.validation.len();
+    loaded.project.train.folds.map_or(Ok(()), |folds| check_folds(folds, examples))
+}
+
 /// The candidates that are imposed whatever they cost, by their places in the list.
-fn required(loaded: &Loaded, prepared: &Prepared) -> Result<GroupSet> {
+fn required(loaded: &Loaded) -> Result<GroupSet> {
     let mut required = GroupSet::empty();
-    let groups = prepared.problem.groups();
     for candidate in loaded.project.train.require.iter().flatten() {
-        let wanted = on_shape(std::slice::from_ref(candidate), prepared.problem.shape())?;
+        let wanted = on_shape(std::slice::from_ref(candidate), &loaded.shape)?;
         for group in &wanted {
-            let Some(place) = groups.iter().position(|one| one.is_same_as(group)) else {
+            let Some(place) = loaded.groups.iter().position(|one| one.is_same_as(group)) else {
                 let expected = "candidates of the list in [symmetries]".into();
                 return Err(Error::Setting { name: "[train] require", expected, got: group.name().into() });
             };

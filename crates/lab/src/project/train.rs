@@ -9,7 +9,7 @@ use invar_program::{Program, Saved};
 
 use super::examples::show;
 use super::file::Learner;
-use super::fits::{How, Notes, Store, grid, run_grid, run_screen, screen};
+use super::fits::{How, Notes, Store, check_screen, grid, run_grid, run_screen, screen};
 use super::judge::{PartScore, answers, consistency, scored};
 use super::load::{Architecture, Loaded};
 use super::prepare::Prepared;
@@ -36,11 +36,11 @@ struct Decided {
 /// Trains, or goes on where an earlier run was cut short: the model and the run are in the folder when this returns.
 pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     let learner = learner(loaded)?;
-    let prepared = loaded.prepare()?;
     // What is wrong with the settings is said before anything is written.
     if learner == Learner::Screen {
-        screen(loaded, &prepared)?.check(&prepared.problem)?;
+        check_screen(loaded)?;
     }
+    let prepared = loaded.prepare()?;
     let store = Store::open(folder, &loaded.project)?;
     let decided = match learner {
         Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
@@ -91,7 +91,7 @@ pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
                 None => Ok(learner),
             }
         }
-        learner => Ok(learner),
+        Learner::Screen => Ok(learner),
     }
 }
 

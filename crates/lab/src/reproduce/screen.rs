@@ -92,9 +92,8 @@ impl ScreenTables {
     /// Seeds; for images folds.
     fn repeats(self) -> u64 {
         match (self.field, self.budget) {
-            (_, Budget::Smoke) | (Field::Sequences, Budget::Quick) => 1,
+            (_, Budget::Smoke) | (Field::Sequences | Field::Errors, Budget::Quick) => 1,
             (Field::Images, budget) => images::repeats(budget),
-            (Field::Errors, Budget::Quick) => 1,
             (Field::Errors, _) => 2,
             (Field::Bench, _) => 3,
             (Field::Sequences, _) => 5,
@@ -142,11 +141,11 @@ impl ScreenTables {
 
     /// Screens of these rows that are not recorded.
     pub fn missing(self, records: &[ScreenRecord], only: Only<'_>) -> Vec<(u64, Data)> {
-        let known = |seed: u64, data: Data| records.iter().any(|record| self.is(record, seed, data));
+        let known = |seed: u64, data: Data| records.iter().any(|record| Self::is(record, seed, data));
         only.of(self.plans(), |plan| plan.1).into_iter().filter(|&(seed, data)| !known(seed, data)).collect()
     }
 
-    fn is(self, record: &ScreenRecord, seed: u64, data: Data) -> bool {
+    fn is(record: &ScreenRecord, seed: u64, data: Data) -> bool {
         let seed = if matches!(data, Data::Images(_)) { 0 } else { seed };
         record.config.data == data && record.config.seed == seed
     }
@@ -203,7 +202,7 @@ impl ScreenTables {
     /// The records of a task, by repeat.
     fn of(self, records: &[ScreenRecord], data: Data) -> Vec<&ScreenRecord> {
         let wanted = (0..self.repeats()).map(|repeat| (repeat, images::in_fold(data, repeat)));
-        wanted.filter_map(|(seed, data)| records.iter().find(|record| self.is(record, seed, data))).collect()
+        wanted.filter_map(|(seed, data)| records.iter().find(|record| Self::is(record, seed, data))).collect()
     }
 
     /// Whether a task was screened.

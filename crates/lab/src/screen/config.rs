@@ -115,6 +115,16 @@ pub struct ScreenConfig {
     pub seed: u64,
 }
 
+/// Refuses more folds than so many labelled examples make.
+pub(crate) fn check_folds(folds: usize, examples: usize) -> Result<()> {
+    let most = (examples / 4).max(1);
+    if (1..=most).contains(&folds) {
+        return Ok(());
+    }
+    let expected = format!("from 1 to {most}, so that each has four examples");
+    Err(Error::Setting { name: "number of folds", expected, got: folds.to_string() })
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &usize) -> bool {
     *count == 0
@@ -147,11 +157,7 @@ impl ScreenConfig {
     /// Refuses settings that cannot be.
     pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
         self.settings.check()?;
-        let most = (problem.train.len() + problem.validation.len()) / 4;
-        if self.folds == 0 || self.folds > most.max(1) {
-            let expected = format!("from 1 to {}, so that each has four examples", most.max(1));
-            return Err(Error::Setting { name: "number of folds", expected, got: self.folds.to_string() });
-        }
+        check_folds(self.folds, problem.train.len() + problem.validation.len())?;
         self.rule.check()
     }
 }

@@ -27,6 +27,7 @@ mod augment;
 mod record;
 mod task;
 
+pub(crate) use config::check_folds;
 pub use config::{ScreenConfig, Settings};
 pub use cost::{Cost, LEVEL, PerExample, Scores, holm};
 pub use decide::{Asked, Decision, Finding, Question, Tested, decide};

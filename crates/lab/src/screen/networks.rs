@@ -323,13 +323,13 @@ impl<'a> Networks<'a> {
     fn averaged(&self, imposed: &GroupSet, restart: usize) -> Result<Option<Trained>> {
         let groups: Vec<&Group> = imposed.iter().map(|one| &self.problem.groups()[one]).collect();
         let Inputs::Array { dim, values } = self.problem.train.inputs() else { return Ok(None) };
-        let elements = match groups[..] {
-            [] => None,
-            _ => {
-                let whole = Group::join("imposed", groups.iter().copied())?;
-                let few = whole.order() <= VIEWS.into();
-                Some(if few { Elements::of(&whole, VIEWS)? } else { return Ok(None) })
-            }
+        let elements = if groups.is_empty() {
+            None
+        } else {
+            // Too many views, no finite group, or decimals, which cannot be told apart: there is no such model.
+            let whole = Group::join("imposed", groups.iter().copied()).ok().filter(|whole| whole.order() <= VIEWS.into());
+            let Some(elements) = whole.and_then(|whole| Elements::of(&whole, VIEWS).ok()) else { return Ok(None) };
+            Some(elements)
         };
         let scaling = Scaling::of_arrays(values, *dim, groups.iter().copied());
         let Some(problem) = self.problem.scaled(Some(&scaling)) else { return Ok(None) };

@@ -39,14 +39,16 @@ pub(crate) struct Simulated<'a> {
     pub(crate) fitted: Mutex<BTreeSet<Vec<usize>>>,
 }
 
+#[cfg(test)]
 impl<'a> Simulated<'a> {
     /// No chance: 1,000 examples select, and as many decide.
-    #[cfg(test)]
     pub(crate) fn exact(candidates: usize, closure: Closure, cost: &'a (dyn Fn(Request<'_>) -> f64 + Sync)) -> Self {
         let fitted = Mutex::default();
         Self { candidates, closure, cost, examples: [1000; 2], folds: 1, accuracy: 0.95, discordant: 0.0, seed: None, fitted }
     }
+}
 
+impl Simulated<'_> {
     /// Answers of a model that costs so much, beside those of the reference.
     fn answers(&self, points: f64, count: usize, stream: u64) -> Vec<bool> {
         let right = self.right(count);

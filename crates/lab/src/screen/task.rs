@@ -183,8 +183,9 @@ fn kinds(ground: Ground<'_>) -> Result<Vec<Kind>> {
         kinds.push(Kind::Network(Backbone::Pairs));
     }
     let most = if points { VIEWS } else { MOST_VIEWS };
-    let all = Group::join("all", problem.groups())?;
-    if problem.vocabulary.is_none() && all.order() <= most.into() && Elements::of(&all, most).is_ok() {
+    // Where they generate no finite group, or decimals cannot be told apart, there is no list of views.
+    let listed = |all: Group| all.order() <= most.into() && Elements::of(&all, most).is_ok();
+    if problem.vocabulary.is_none() && Group::join("all", problem.groups()).is_ok_and(listed) {
         kinds.push(Kind::Network(Backbone::Orbit));
     }
     // Whatever moves entries, a layer of invariant weights can be invariant to it.

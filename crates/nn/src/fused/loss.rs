@@ -66,7 +66,9 @@ impl<'a> Loss<'a> {
                     *to = (value - top).exp();
                     sum += *to;
                 }
-                gradient.iter_mut().for_each(|to| *to /= sum);
+                for to in gradient.iter_mut() {
+                    *to /= sum;
+                }
                 gradient[labels[row]] -= 1.0;
                 f64::from(sum.ln() + top - output[labels[row]])
             }

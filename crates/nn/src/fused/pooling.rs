@@ -90,7 +90,9 @@ fn add_up(orbit: &[f32], sum: &mut [f32], scale: f32) {
         sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
     if scale < 1.0 {
-        sum.iter_mut().for_each(|sum| *sum *= scale);
+        for sum in sum.iter_mut() {
+            *sum *= scale;
+        }
     }
 }
 
