@@ -271,18 +271,21 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
+    let written = || -> Vec<_> {
+        // What was half written is removed at the next start, perhaps while this looks.
+        let files = std::fs::read_dir(&fits)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|file| file.path().extension().is_some_and(|ending| ending == "fit"));
+        files.filter_map(|file| Some((file.file_name(), file.metadata().ok()?.modified().ok()?))).collect()
+    };
     // SIGKILL: nothing can be tidied up.
     let killed_at = |more: usize| {
         let mut child = start();
-        until(&|| count() >= more);
+        until(&|| written().len() >= more);
         child.kill().unwrap();
         child.wait().unwrap();
-    };
-    let written = || -> Vec<_> {
-        let files = std::fs::read_dir(&fits).unwrap().map(|entry| entry.unwrap());
-        // What was half written is removed at the next start.
-        let files = files.filter(|file| file.path().extension().is_some_and(|ending| ending == "fit"));
-        files.map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap())).collect()
     };
     killed_at(2);
     let first = written();

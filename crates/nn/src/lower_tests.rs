@@ -233,10 +233,12 @@ fn networks_on_pairs() {
             FrontKind::Tokens { vocabulary } => Input::Tokens { length: sides[0], vocabulary },
             _ => Input::Array { shape: sides },
         };
-        // The front tied along what is imposed, or along everything.
+        // The front tied along what is imposed, or along everything: then more may follow.
         for tied in [&imposed, &all] {
             let model = PairsConfig::new(front, 2).init(points, tied, &imposed, &mut init).unwrap();
-            assert_eq!(proved(&agrees(&model.into(), &input), &groups), [true, false], "{shape} {front:?}");
+            let program = agrees(&model.into(), &input);
+            let proved = proved(&program, &groups);
+            assert!(proved[0] && (!proved[1] || tied == &all), "{shape} {front:?}");
         }
     }
 }

@@ -11,9 +11,6 @@ use crate::network::Model;
 use crate::ties::{Classes, Points, Ties};
 use crate::{Error, Init, Input, NEURONS, Pass, Result};
 
-/// The positive and the negative part of an entry come beside the features that are learned.
-pub(crate) const PARTS: usize = 2;
-
 /// What makes features of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontKind {
@@ -135,7 +132,7 @@ impl Front {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Tokens(front) => front.phi.weight.dims()[1],
-            Self::Numbers(front) => front.second.weight.dims()[1] + PARTS,
+            Self::Numbers(front) => front.second.weight.dims()[1] + front.parts(),
         }
     }
 }
@@ -173,9 +170,15 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
+    /// Parts of a point that come beside the features that are learned: the positive one, and the negative one unless it is that of
+    /// another point.
+    pub(crate) fn parts(&self) -> usize {
+        if self.signed { 1 } else { 2 }
+    }
+
     /// # Shapes
     /// - x: `[batch, entries]`
-    /// - output: `[batch, points, features + 2]`
+    /// - output: `[batch, points, features + parts]`
     fn forward(&self, x: Tensor<2>) -> Tensor<3> {
         let x = if self.signed { Tensor::cat(vec![x.clone(), -x], 1) } else { x };
         let device = x.device();
@@ -192,7 +195,11 @@ impl Numbers {
         let second = self.second.forward(activation::relu(first).reshape([batch * n, features]));
         let learned = activation::relu(second).reshape([batch, n, features]);
         let ordered = ordered.reshape([batch, n, 1]);
-        Tensor::cat(vec![learned, activation::relu(ordered.clone()), activation::relu(-ordered)], 2)
+        let mut parts = vec![learned, activation::relu(ordered.clone())];
+        if !self.signed {
+            parts.push(activation::relu(-ordered));
+        }
+        Tensor::cat(parts, 2)
     }
 }
 

@@ -291,6 +291,7 @@ fn about_task(loaded: &Loaded, splits: &[SplitFinding], findings: &mut Vec<Findi
 
 fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
     let groups = &loaded.groups;
+    let views = || OrbitConfig::new(InnerConfig::Array, 1).lattices(groups);
     let closure: Box<dyn Fn(usize) -> Result<GroupSet>> = match loaded.architecture {
         Architecture::Lift => {
             let acting = ImageGroups::new(&loaded.weight_groups()?)?;
@@ -298,7 +299,7 @@ fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }
         Architecture::Orbit | Architecture::OrbitImages => {
-            let weights = OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
+            let weights = views()?;
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }
         Architecture::Auto | Architecture::Pairs if let Some(points) = Points::of(loaded.shape.len(), groups) => {
@@ -313,12 +314,11 @@ fn candidates(loaded: &Loaded) -> Result<Vec<CandidateFinding>> {
                 Ok(closed)
             })
         }
-        // Matrices: what is left is a network on every view.
-        Architecture::Auto | Architecture::Pairs => {
-            let weights = OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
+        // Matrices: what is left is a network on every view, or invariant weights where views cannot be listed.
+        Architecture::Auto | Architecture::Pairs if let Ok(weights) = views() => {
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }
-        Architecture::Cnn | Architecture::Feedforward => {
+        Architecture::Auto | Architecture::Pairs | Architecture::Cnn | Architecture::Feedforward => {
             let weights = Lattice::new(loaded.weight_groups()?, &Options::default())?;
             Box::new(move |k| Ok(weights.closure(&GroupSet::empty().with(k))?))
         }

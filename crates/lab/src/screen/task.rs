@@ -8,7 +8,7 @@ use invar_nn::{Dataset, Elements, Inputs};
 
 use super::augment::augmented;
 use super::config::ScreenConfig;
-use super::cost::{Cost, Scores};
+use super::cost::{Cost, FLOOR, Scores};
 use super::decide::{Decision, Question, decide};
 use super::facts::Facts;
 use super::fitter::Fitter;
@@ -378,7 +378,7 @@ impl ScreenRecord {
         let plain = self.model(Role::Plain).map(|row| row.validation.accuracy);
         let margin = match self.measure {
             Measure::Accuracy => self.config.rule.tolerance / 100.0,
-            Measure::RSquared { .. } => self.config.rule.tolerance / 100.0 * (1.0 - free + 0.05),
+            Measure::RSquared { .. } => self.config.rule.tolerance / 100.0 * (1.0 - free + FLOOR),
         };
         let show = |score: f64| self.measure.show(score);
         let advice = "Try more epochs, another network (`network`) or more data";

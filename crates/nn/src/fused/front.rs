@@ -6,7 +6,7 @@ use super::layer::{Dense, Rows, Weights, kernel, values};
 use super::sized;
 use crate::data::{Inputs, Picked};
 use crate::embedding::FixedEmbedding;
-use crate::pairs::{self, PARTS, Pairs};
+use crate::pairs::{self, Pairs};
 use crate::{Error, Result};
 
 /// From examples to rows of features.
@@ -47,6 +47,7 @@ pub(super) struct Numbers {
     order: Vec<usize>,
     entries: usize,
     signed: bool,
+    parts: usize,
     buffers: Buffers,
 }
 
@@ -91,6 +92,7 @@ impl Front {
                     order,
                     entries: model.entries,
                     signed: front.signed,
+                    parts: front.parts(),
                     buffers: Buffers::default(),
                 }))
             }
@@ -240,7 +242,7 @@ fn where_positive(gradient: &mut [f32], outputs: &[f32]) {
 
 impl Numbers {
     fn width(&self) -> usize {
-        self.second.outputs + PARTS
+        self.second.outputs + self.parts
     }
 
     /// All points of some examples: entries, and their negatives where signs change.
@@ -258,7 +260,7 @@ impl Numbers {
 
     fn forward(&mut self, values: &[f32], features: &mut [f32], workspace: &mut Workspace) -> Result<()> {
         let (n, inner, width, count) = (self.order.len(), self.second.inputs, self.width(), values.len() / self.entries);
-        let Self { weight, bias, second, on_pairs, place, point, order, entries, signed, buffers } = self;
+        let Self { weight, bias, second, on_pairs, place, point, order, entries, signed, buffers, .. } = self;
         let points = Self::points(*entries, *signed, values, &mut buffers.points);
         let full = sized(&mut buffers.full, place.len() * inner);
         spread(&weight.value, place, inner, full);
@@ -280,11 +282,15 @@ impl Numbers {
                 }
             }
         }
+        let learned = second.outputs;
         second.forward_into(Rows::of(first, inner, count * n), true, features, width, workspace)?;
         for (to, from) in features.chunks_exact_mut(n * width).zip(points.chunks_exact(n)) {
             for (to, &i) in to.chunks_exact_mut(width).zip(order.iter()) {
-                to[width - PARTS] = from[i].max(0.0);
-                to[width - PARTS + 1] = (-from[i]).max(0.0);
+                let (_, parts) = to.split_at_mut(learned);
+                parts[0] = from[i].max(0.0);
+                if let Some(negative) = parts.get_mut(1) {
+                    *negative = (-from[i]).max(0.0);
+                }
             }
         }
         Ok(())
@@ -292,7 +298,7 @@ impl Numbers {
 
     fn backward(&mut self, values: &[f32], features: &[f32], d_features: &[f32], workspace: &mut Workspace) -> Result<()> {
         let (n, inner, width, count) = (self.order.len(), self.second.inputs, self.width(), values.len() / self.entries);
-        let Self { weight, bias, second, on_pairs, place, point, order, entries, signed, buffers } = self;
+        let Self { weight, bias, second, on_pairs, place, point, order, entries, signed, buffers, .. } = self;
         let points = Self::points(*entries, *signed, values, &mut buffers.points);
         let learned = second.outputs;
         let d_second = sized(&mut buffers.d_second, count * n * learned);

@@ -5,7 +5,7 @@ use invar_program::{Op, Tensor};
 
 use super::{flat, linear, lowered, relu, weights};
 use crate::Result;
-use crate::pairs::{Front, Numbers, PARTS, Pairs, Pool};
+use crate::pairs::{Front, Numbers, Pairs, Pool};
 
 pub(super) fn operations(model: &Pairs) -> Result<Vec<Op>> {
     let mut ops = match &model.front {
@@ -20,12 +20,13 @@ pub(super) fn operations(model: &Pairs) -> Result<Vec<Op>> {
     Ok(ops)
 }
 
-/// Rows of the first product are the features of a point, then plus and minus the point itself.
+/// Rows of the first product are the features of a point, then plus and perhaps minus the point itself.
 fn numbers(front: &Numbers, model: &Pairs) -> Result<Vec<Op>> {
     let (n, d) = (model.pool.order.len(), model.entries);
     let (values, bias) = (weights(front.weight.val())?.values, weights(front.bias.val())?.values);
     let (learned, [from, _]) = (front.second.weight.dims()[1], front.second.weight.dims());
-    let width = from + PARTS;
+    let parts = front.parts();
+    let width = from + parts;
     let (mut first, mut shift) = (vec![0.0; n * width * d], vec![0.0; n * width]);
     for (at, &i) in model.pool.order.iter().enumerate() {
         for f in 0..from {
@@ -46,31 +47,33 @@ fn numbers(front: &Numbers, model: &Pairs) -> Result<Vec<Op>> {
         }
         let sign = if i < d { 1.0 } else { -1.0 };
         first[(i * width + from) * d + i % d] = sign;
-        first[(i * width + from + 1) * d + i % d] = -sign;
+        if parts == 2 {
+            first[(i * width + from + 1) * d + i % d] = -sign;
+        }
     }
     // The parts of the point pass the second layer as they are.
     let (second, second_bias) = (weights(front.second.weight.val())?.values, front.second.bias.as_ref());
-    let mut rows = vec![0.0; (learned + PARTS) * width];
+    let mut rows = vec![0.0; (learned + parts) * width];
     for o in 0..learned {
         for f in 0..from {
             rows[o * width + f] = second[f * learned + o];
         }
     }
-    for part in 0..PARTS {
+    for part in 0..parts {
         rows[(learned + part) * width + from + part] = 1.0;
     }
     let mut behind = match second_bias {
         Some(bias) => weights(bias.val())?.values,
         None => vec![0.0; learned],
     };
-    behind.extend([0.0; PARTS]);
+    behind.extend(std::iter::repeat_n(0.0, parts));
     let tensor = |shape: &[usize], values| Tensor::new(shape, values).map_err(lowered);
     Ok(vec![
         flat(d),
         Op::Linear { weight: tensor(&[n * width, d], first)?, bias: Some(Tensor::vector(shift)) },
         relu(),
         Op::Reshape { shape: vec![n, width] },
-        Op::Linear { weight: tensor(&[learned + PARTS, width], rows)?, bias: Some(Tensor::vector(behind)) },
+        Op::Linear { weight: tensor(&[learned + parts, width], rows)?, bias: Some(Tensor::vector(behind)) },
         relu(),
     ])
 }
