@@ -18,8 +18,8 @@ use crate::problem::{Data, Problem};
 use crate::project::ModelKind;
 use crate::record::{KeptGroup, Layer};
 
-/// Which network. Records without a word about it have the paper's: [`Backbone::Feedforward`] or [`Backbone::Patch`] by default, but
-/// see [`Networks`](crate::screen::Networks).
+/// Which network. Records without a word about it have the paper's: [`Backbone::Feedforward`] or [`Backbone::Patch`] by default;
+/// the learner `screen` names its own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Backbone {

@@ -59,7 +59,7 @@ impl Subspace {
 
     /// An orthonormal basis; the first entry of largest magnitude of each vector is positive.
     ///
-    /// Made on first use. Large where the subspace is: see [`Options::bases`](super::Options::bases).
+    /// Made on first use. Large where the subspace is.
     pub fn basis(&self) -> &[SparseVector<f64>] {
         self.basis.get_or_init(|| {
             let parts: Vec<(&Places, Vec<Vec<f64>>)> = self.parts.iter().map(|part| (&*part.places, orthonormal(part))).collect();

@@ -2,13 +2,14 @@
 
 use invar_algebra::GroupSet;
 
-use super::cost::{Cost, Scores};
+use super::cost::{Cost, PerExample, Scores};
 use super::fitter::{Fitter, Request};
 use crate::error::{Error, Result};
 use crate::queue::{self, Stop};
 
-/// Initialisations of a set before it is refused.
-pub(super) const RESTARTS: usize = 2;
+/// Initialisations of a set before it is refused; of numbers, whose errors differ more from training to training.
+const RESTARTS: usize = 2;
+const RESTARTS_OF_NUMBERS: usize = 4;
 
 /// How to run fits.
 #[derive(Clone, Copy)]
@@ -83,7 +84,11 @@ impl<'a, F: Fitter> Trials<'a, F> {
                 open.push(set);
             }
         }
-        for restart in 0..RESTARTS {
+        let restarts = match self.selection.each {
+            PerExample::Right(_) => RESTARTS,
+            PerExample::Error(_) => RESTARTS_OF_NUMBERS,
+        };
+        for restart in 0..restarts {
             (self.run.listen)(what, open.len());
             let made = self.fit_all(&open, restart)?;
             self.fits += made.len();
