@@ -18,7 +18,7 @@ use crate::train::refuse;
 /// Most symmetries listed one by one.
 const SHOWN: usize = 15;
 /// Verdicts that a picture tells well enough.
-const PLAIN: [&str; 4] = ["shown harmless", "contradicted", "kept", "given up"];
+const PLAIN: [&str; 4] = ["shown harmless", "contradicted", "kept", "broken"];
 
 /// Whether a word names a project file rather than a built-in task.
 pub(crate) fn is_project(word: &str) -> bool {

@@ -18,7 +18,7 @@ const SIGNS: [(&str, char, &str); 7] = [
     ("undecided", '?', "undecided"),
     ("the network cannot tell", '×', "the network cannot tell"),
     ("contradicted", '·', "contradicted"),
-    ("given up", '·', "given up"),
+    ("broken", '·', "broken"),
 ];
 
 /// Most positions of a square: more would not fit a line.
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn large_costs_stay_apart_and_every_sign_is_explained() {
-        let verdicts = ["kept", "given up", "undecided"];
+        let verdicts = ["kept", "broken", "undecided"];
         let pair = |i: usize, j: usize| {
             let cost = (j == 2).then_some([52_731.6, -3.0][i]);
             (j < 3).then_some(Pair { cost, verdict: verdicts[i + j - 1] })
@@ -67,7 +67,7 @@ mod tests {
                 "   1           - 52732",
                 "   2     ■           0",
                 "   3     ·     ?",
-                "■ kept, ? undecided, · given up",
+                "■ kept, ? undecided, · broken",
             ]
         );
     }

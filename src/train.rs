@@ -260,7 +260,7 @@ fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid:
     };
     let chance = vec!["most frequent answer".into(), String::new(), percent(problem.chance), String::new()];
     let rows = vec![row("keeps symmetries (CG)", chosen), row("plain network", plain), chance];
-    text.push(output::table(&["", "same environment %", "other environment %", "pairs answered alike %"], &rows, &[1, 2, 3]));
+    text.push(output::table(&["", "validation %", "other environment %", "consistency %"], &rows, &[1, 2, 3]));
     text.push(String::new());
     text.push(kept(problem, chosen));
     text.push(levels(chosen, layers));
@@ -289,7 +289,7 @@ fn kept(problem: &Problem, record: &Record) -> String {
     for group in worst.iter().take(SHOWN) {
         let truth = if truly(group.group) { "holds" } else { "does not hold" };
         let name = problem.groups()[group.group].name();
-        text.push(format!("  broken  {name:14} by {:5.1} % of the weights  (in truth it {truth})", 100.0 * group.violation));
+        text.push(format!("  broken  {name:14} by {:5.1} % of the weights  (truly it {truth})", 100.0 * group.violation));
     }
     if worst.len() > SHOWN {
         text.push(format!("  ... and {} more", worst.len() - SHOWN));

@@ -9,7 +9,7 @@ use super::at_least_one;
 
 const SHORTHAND: &str = "\
 Symmetries (axes count from 0; put NAME= in front to name one, as in color=permute(0)):
-  rot90(1,2)   quarter turns in a plane of equal sides
+  rot90(1,2)   rotations by 90 degrees in a plane of equal sides
   flip(1)      mirror one axis                   flips(1,2)       mirror either or both
   permute(0)   all permutations along an axis    cycle(0)         cyclic shifts, also shift(0)
   swap(0;2,5)  one transposition along an axis   swaps(0)         each as its own candidate

@@ -24,7 +24,7 @@ impl Maker<'_> {
             let name = self.loaded.groups[group].name().to_string();
             let (kept, cost) = (exact.kept.contains(group), exact.on_top[group]);
             // The penalty tells what the weights gave up, not that the data contradict it: nothing was trained with it imposed.
-            let verdict = if kept { "kept" } else { "given up" };
+            let verdict = if kept { "kept" } else { "broken" };
             Member { name, kept, verdict: verdict.into(), cost: cost.map(|cost| cost.points) }
         };
         (0..self.loaded.groups.len()).map(member).collect()

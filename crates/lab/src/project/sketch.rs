@@ -95,13 +95,13 @@ fn guess(source: Source) -> Result<Guess> {
     Ok(Guess { train, format, inputs, goal, label, header, shape, layout, candidates, about })
 }
 
-/// Classes if the labels can be, unless there are about as many as examples.
+/// Classes if the labels can be, unless there are so many that a class has fewer than ten examples.
 fn load(source: &mut Source) -> Result<(Goal, Table)> {
     let limits = Limits::of_this_machine();
     match source.load(limits) {
         Ok(table) => {
             let many =
-                matches!(&table.labels, Labels::Classes { names, .. } if names.len() > 20 && 2 * names.len() > table.len());
+                matches!(&table.labels, Labels::Classes { names, .. } if names.len() > 20 && 10 * names.len() > table.len());
             source.task = Task::Regression;
             match source.load(limits) {
                 Ok(numbers) if many => Ok((Goal::Regression, numbers)),
@@ -199,7 +199,7 @@ fn write(guess: &Guess) -> String {
          kind = \"{goal}\"  # or \"{other}\"\n\
          \n\
          [symmetries]\n\
-         # What might leave the answer alone, axes counted from 0. List what you doubt: what the data contradict is given up.\n\
+         # What might leave the answer alone, axes counted from 0. List what you doubt: what the data contradict is not kept.\n\
          # rot90(1,2) flip(1) flips(1,2) permute(0) cycle(0) swap(0;2,5) swaps(0) negate generators(0;[[1,0,2]]) join(...)\n\
          candidates = {candidates}\n\
          \n\
