@@ -7,7 +7,7 @@
 //!    contains no known conflict (smallest hitting sets), until one fits.
 //! 4. Whatever was refused alone once more on top of what fits: a refusal can be an accident of the training.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use invar_algebra::GroupSet;
 
@@ -51,7 +51,8 @@ impl<F: Fitter> Search<'_, '_, F> {
         }
         if self.fits("all together", &top)? {
             // Where the examples that decide may see it otherwise, what costs least alone is what is left to fall back to.
-            if self.trials.find(&top).is_some_and(|trial| !self.trials.is_sure_of(trial)) {
+            let sure = self.trials.find(&top).is_none_or(|trial| self.trials.is_sure_of(trial));
+            if !sure && self.fewest_singles(&bottom) <= self.budget {
                 self.singles(&bottom)?;
             }
             return Ok(alone(top));
@@ -70,6 +71,22 @@ impl<F: Fitter> Search<'_, '_, F> {
     fn fits(&mut self, what: &'static str, set: &GroupSet) -> Result<bool> {
         self.trials.make(what, std::slice::from_ref(set))?;
         Ok(self.trials.stands(set) == Some(true))
+    }
+
+    /// How many fits the candidates alone take at least: of exchanges those with one representative.
+    fn fewest_singles(&self, bottom: &GroupSet) -> usize {
+        let mut positions: BTreeSet<(Vec<usize>, usize)> = BTreeSet::new();
+        let (mut families, mut others) = (BTreeSet::new(), 0);
+        for candidate in (0..self.trials.fitter.candidates()).filter(|&candidate| !bottom.contains(candidate)) {
+            match self.trials.fitter.exchange(candidate) {
+                Some(exchange) => {
+                    positions.extend(exchange.pair.map(|position| (exchange.family.clone(), position)));
+                    families.insert(exchange.family);
+                }
+                None => others += 1,
+            }
+        }
+        others + positions.len() - families.len()
     }
 
     /// The candidates that stand alone.

@@ -118,3 +118,14 @@ fn hitting_sets_are_smallest() {
     assert_eq!(smallest_hitting_sets(&[]), [Vec::<usize>::new()]);
     assert_eq!(smallest_hitting_sets(&[vec![0, 1]]).len(), 2);
 }
+
+#[test]
+fn what_fits_all_together_is_not_taken_apart_at_any_price() {
+    // 1.9 of a tolerance of 2 is too close to be sure; 20 positions would take 19 fits.
+    let cost = |request: Request<'_>| 0.01 * request.imposed.len() as f64;
+    let fitter = Simulated::exact(190, Closure::Exchanges(20), &cost);
+    for (budget, fits) in [(10, 1), (60, 20)] {
+        let (found, made) = search(&fitter, budget, &[]);
+        assert_eq!((found.set, made), (GroupSet::full(190), fits));
+    }
+}
