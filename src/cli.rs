@@ -118,25 +118,26 @@ pub(crate) struct CheckArgs {
 #[command(after_help = "Examples:\n  invar train invar.toml --out run    # data of your own; `invar init` writes the file\n  \
     invar train sensors                 # a built-in task, half a minute; invar tasks lists them all\n  \
     invar train even_minus_odd --out run           # a minute or two; stopped, it goes on from what is in the folder\n  \
+    invar train invar.toml --epochs 50 --seed 1    # options go before what the file says\n  \
     invar train sum --method cgreg                 # the paper's learner: the whole grid over lambda, about a minute\n  \
     invar train even_minus_odd --method cgreg --lambda 10 --epochs 300")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct TrainArgs {
-    /// A project file, or a built-in task; `invar tasks` lists those. What follows is for tasks, except --out, --threads and
-    /// --json: a project file says the rest itself.
+    /// A project file, or a built-in task (`invar tasks` lists those), which stands for a project on its examples. Options go before
+    /// what the file says.
     #[arg(value_name = "PROJECT|TASK")]
     pub(crate) task: String,
 
-    /// Project: the folder for model.invar, run.json and records; a second run goes on where the first was cut short
-    /// [default: the folder `run` beside the project file, or PHOTOS-run beside a folder PHOTOS of data that holds it]. Task, with screen: the folder for screen.json and the
-    /// page screen.html; the same.
+    /// The folder for model.invar, run.json and records; a second run goes on where the first was cut short [default: TASK-run; for
+    /// a project `run` beside its file, or PHOTOS-run beside a folder PHOTOS of data that holds it].
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 
     /// How to decide which symmetries to keep [default: screen].
-    #[arg(long, value_enum)]
+    #[arg(long, visible_alias = "learner", value_enum)]
     pub(crate) method: Option<MethodArg>,
 
-    /// Which network [default: lift for images; cgreg: feedforward; screen: the one that learns most, by validation].
+    /// Which network [default: auto].
     #[arg(long, value_enum)]
     pub(crate) network: Option<NetworkArg>,
 
@@ -153,16 +154,16 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) temperature: Option<f64>,
 
-    /// cgreg: what follows the CG layer [default: hidden].
+    /// cgreg: what follows the CG layer [default: hidden; affine for lift and orbit].
     #[arg(long, value_enum)]
     pub(crate) head: Option<HeadArg>,
 
-    /// cgreg: how the learning rate moves [default: constant, for images one-cycle]. screen uses one-cycle.
+    /// cgreg: how the learning rate moves [default: constant for sequences and graphs, else one-cycle]. screen uses one-cycle.
     #[arg(long, value_enum)]
     pub(crate) schedule: Option<ScheduleArg>,
 
-    /// screen: what keeping symmetries may cost altogether [default: 5 percentage points of accuracy, 2 on arrays; for numbers on
-    /// arrays 5 percent of the error that is left].
+    /// What keeping symmetries may cost altogether [default: 5 percentage points of accuracy; screen on arrays 2, and for numbers
+    /// on arrays 5 percent of the error that is left].
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<f64>,
 
@@ -182,23 +183,23 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     pub(crate) augment: bool,
 
-    /// Epochs at most [default: 150, for images 6; screen: 150 on sequences, else by the number of examples].
+    /// Epochs at most [default: 150 on sequences and graphs (cgreg: 300), on arrays and images by the number of examples].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 
-    /// Learning rate of Adam [default: 1e-3, for images 4e-3; screen: 4e-3, the highest of its schedule].
+    /// Highest learning rate of Adam [default: 4e-3; cgreg: 1e-3 on sequences and graphs, 2e-3 on arrays].
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) rate: Option<f64>,
 
-    /// Training and validation examples; at most as many are used for the test.
+    /// Tasks: training and validation examples; at most as many are used for the test.
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) examples: Option<usize>,
 
-    /// For image tasks, what the label ignores: none, color, "rot,vflip" or "rot,color,vflip" [default: rot,vflip].
+    /// Image tasks: what the label ignores: none, color, "rot,vflip" or "rot,color,vflip" [default: rot,vflip].
     #[arg(long, value_name = "GROUPS")]
     pub(crate) invariant: Option<String>,
 
-    /// Positions of a sequence, or nodes of a graph.
+    /// Tasks: positions of a sequence, or nodes of a graph.
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) length: Option<usize>,
 
@@ -209,6 +210,10 @@ pub(crate) struct TrainArgs {
     /// Fits at once [default: number of cores].
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
+
+    /// Tell nothing of progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 
     /// Print JSON (schema in docs/json.md).
     #[arg(long)]
@@ -343,6 +348,8 @@ pub(crate) enum MethodArg {
 /// `--network`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkArg {
+    /// Lift for square images whose candidates it can take, else the one that learns most, by validation; cgreg: feedforward.
+    Auto,
     /// Images: group convolutions with a head that decides for the whole network.
     Lift,
     /// Images: the paper's convolutions, whose filters decide.

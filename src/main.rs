@@ -10,16 +10,15 @@ mod init;
 mod lattice;
 mod model;
 mod output;
-mod project;
+mod progress;
 mod report;
 mod reproduce;
-mod screen;
 mod sheet;
-mod square;
 mod tasks;
 mod together;
 mod train;
 mod verify;
+mod view;
 mod watch;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use invar_lab::files::claim;
 use invar_lab::record::{Record, Records};
 use invar_lab::reproduce::{self, Budget, Experiment, Field, ImageTables, LiftTables, Only, Part, ScreenTables, SequenceTables};
@@ -16,6 +16,7 @@ use invar_nn::Head;
 
 use crate::cli::{ReproduceArg, ReproduceArgs};
 use crate::output::{self, line};
+use crate::progress::{bar, bar_of};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     if args.what != ReproduceArg::Table1 {
@@ -234,24 +235,6 @@ fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result
     )?;
     current.borrow().finish_and_clear();
     Ok(records.all().to_vec())
-}
-
-/// A bar with the time left, silent when nobody watches.
-pub(crate) fn bar(length: usize, what: &str) -> ProgressBar {
-    bar_of(length, what, "{pos}/{len}")
-}
-
-/// The same, with its position shown in another way.
-fn bar_of(length: usize, what: &str, position: &str) -> ProgressBar {
-    let style =
-        ProgressStyle::with_template(&format!("{{prefix}} [{{bar:30}}] {position} {{elapsed}} elapsed, {{eta}} left  {{msg}}"));
-    let bar = ProgressBar::new(length as u64);
-    if let Ok(style) = style {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar.set_prefix(what.to_string());
-    bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    bar
 }
 
 /// Writes a table. One that is there is not emptied: it may show records that another version has made with other settings.

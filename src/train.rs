@@ -1,321 +1,137 @@
-//! `invar train`: a network on a built-in task, and what it kept.
+//! `invar train`: a network on data of the user's own or on a built-in task, and what it kept.
 
-use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use anyhow::{Result, anyhow};
-use invar_algebra::GroupSet;
-use invar_lab::cgreg::{self, IMAGE_LAMBDAS, LAMBDAS};
-use invar_lab::fit::{FitConfig, Method, USED};
-use invar_lab::networks::Backbone;
-use invar_lab::problem::{Data, Problem};
-use invar_lab::project::ModelKind;
-use invar_lab::queue;
-use invar_lab::record::{KeptGroup, Record};
-use invar_nn::{Bases, Dataset, End, Head, Lattices, LayerLattice, PenaltyConfig, Proxy, Schedule, Size};
-use invar_tasks::Invariant;
-use serde::Serialize;
+use invar_data::Missing;
+use invar_lab::project::{self, Event, EvidenceFor, Learner, Loaded, ModelKind, Penalty, Project, Run, RunOptions};
+use invar_nn::{Head, Schedule};
 
 use crate::cli::{HeadArg, MethodArg, NetworkArg, PenaltyArg, ScheduleArg, TrainArgs};
-use crate::output::{self, line, strong};
-use crate::reproduce::bar;
-
-/// Most groups listed one by one.
-const SHOWN: usize = 12;
-const EPOCHS: usize = 150;
-const RATE: f64 = 1e-3;
-/// Images have many more steps to an epoch.
-const IMAGE_EPOCHS: usize = 6;
-const IMAGE_RATE: f64 = 4e-3;
-
-#[derive(Serialize)]
-struct Answer {
-    task: &'static str,
-    chosen_lambda: f64,
-    chosen: Record,
-    plain: Record,
-    grid: Vec<Record>,
-    true_symmetry: Vec<usize>,
-}
+use crate::output::{self, line};
+use crate::progress::Epochs;
+use crate::view;
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
-    if crate::project::is_project(&args.task) {
-        return crate::project::run(args);
-    }
-    let data = data(args)?;
-    if args.method != Some(MethodArg::Cgreg) {
-        return crate::screen::run(args, data);
-    }
-    let given = [
-        ("--tolerance", args.tolerance.is_some()),
-        ("--only-shown", args.only_shown),
-        ("--folds", args.folds.is_some()),
-        ("--evidence", args.evidence.is_some()),
-        ("--augment", args.augment),
-        ("--network pairs", args.network == Some(NetworkArg::Pairs)),
-        ("--out", args.out.is_some()),
-    ];
-    refuse("--method cgreg", given)?;
-    let fits = fits(args, data)?;
-    // Before the first of them trains for nothing.
-    fits.iter().try_for_each(FitConfig::check)?;
-    let problem = data.problem(args.seed.unwrap_or(0))?;
-    let (records, lattices) = train(&fits, &problem, crate::prepare_fits(args.threads))?;
-    let Some((plain, grid)) = records.split_last() else {
-        return Err(anyhow!("nothing was trained"));
-    };
-    let lambda = cgreg::choose(&grid.iter().collect::<Vec<_>>()).ok_or_else(|| anyhow!("nothing was trained"))?;
-    let chosen = grid.iter().find(|record| record.config.lambda.total_cmp(&lambda).is_eq());
-    let chosen = chosen.ok_or_else(|| anyhow!("nothing was trained"))?;
+    let project = asked(args)?;
+    let folder = args.out.clone().unwrap_or_else(|| home(args, &project));
+    let loaded = Loaded::load(project, Missing::Refuse)?;
+    let run = train(&loaded, &folder, args)?;
     if args.json {
-        output::json(&Answer {
-            task: data.name(),
-            chosen_lambda: lambda,
-            chosen: chosen.clone(),
-            plain: plain.clone(),
-            grid: grid.to_vec(),
-            true_symmetry: problem.symmetry.iter().flat_map(GroupSet::iter).collect(),
-        })?;
+        output::json(&run)?;
     } else {
-        let layers = lattices.as_ref().map_or_else(
-            || Ok(vec![problem.bases()?]),
-            |lattices| Ok::<_, invar_lab::Error>(lattices.layers().iter().map(LayerLattice::bases).collect()),
-        )?;
-        line(&render(&data, &problem, chosen, plain, grid, &layers))?;
+        line(&view::render(&run, &folder))?;
     }
-    let cut = records.iter().filter(|record| record.end == End::Interrupted).count();
-    if cut > 0 {
-        output::note(&format!(
-            "stopped early: {} had not finished, and what is shown is their best so far",
-            output::count(cut, "fit")
-        ));
-    }
-    Ok(ExitCode::from(u8::from(cut > 0)))
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses options that the method does not have: ignoring them would answer another question.
-pub(crate) fn refuse<const N: usize>(method: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
+/// Refuses options that go with something else: ignoring them would answer another question.
+pub(crate) fn refuse<const N: usize>(with: &str, given: [(&'static str, bool); N]) -> invar_lab::Result<()> {
     match given.into_iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(invar_lab::Error::Setting { name, expected: format!("left out with {method}"), got: "given".into() })
+            Err(invar_lab::Error::Setting { name, expected: format!("left out with {with}"), got: "given".into() })
         }
         None => Ok(()),
     }
 }
 
-fn data(args: &TrainArgs) -> Result<Data> {
-    let mut data = Data::by_name(&args.task)?;
-    if let Data::Images(images) = &mut data {
-        refuse("images", [("--length", args.length.is_some())])?;
-        images.invariant = match &args.invariant {
-            Some(name) => Invariant::by_name(name).map_err(invar_lab::Error::from)?,
-            None => Invariant::RotVflip,
-        };
-    } else {
-        refuse("sequences, graphs and arrays", [("--invariant", args.invariant.is_some())])?;
-    }
-    if let Some(examples) = args.examples {
-        data.set_examples(examples);
-    }
-    if let Some(length) = args.length {
-        match &mut data {
-            Data::Sequences(data) => data.length = length,
-            Data::Graphs(data) => data.nodes = length,
-            Data::Arrays(_) => refuse("arrays", [("--length", true)])?,
-            Data::Images(_) | Data::Files(_) => {}
-        }
-    }
-    Ok(data)
+/// Whether a word names a project file rather than a built-in task.
+fn is_project(word: &str) -> bool {
+    let path = Path::new(word);
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) || path.is_file()
 }
 
-/// The grid over lambda, then the plain network.
-fn fits(args: &TrainArgs, data: Data) -> Result<Vec<FitConfig>> {
-    let penalty = match args.penalty.unwrap_or(PenaltyArg::Levels) {
-        PenaltyArg::Levels => {
-            PenaltyConfig::Levels { size: Size::Norm, proxy: Proxy::Ratio, temperature: args.temperature.unwrap_or(1.0) }
-        }
-        PenaltyArg::Violations => PenaltyConfig::Violations { temperature: args.temperature.unwrap_or(100.0) },
-    };
-    let head = match args.head.unwrap_or(HeadArg::Hidden) {
+/// The folder of a run when none is named.
+fn home(args: &TrainArgs, project: &Project) -> PathBuf {
+    if is_project(&args.task) { project.home() } else { PathBuf::from(format!("{}-run", args.task)) }
+}
+
+/// What the project file says, or the project on a built-in task; what stands on the command line goes first.
+fn asked(args: &TrainArgs) -> Result<Project> {
+    let file = Path::new(&args.task);
+    let mut project = if is_project(&args.task) { Project::read(file)? } else { Project::of_task(&args.task) };
+    let data = &mut project.data;
+    if data.task.is_none() {
+        let given = [
+            ("--examples", args.examples.is_some()),
+            ("--length", args.length.is_some()),
+            ("--invariant", args.invariant.is_some()),
+        ];
+        refuse("data from files", given)?;
+    }
+    data.examples = args.examples.or(data.examples);
+    data.length = args.length.or(data.length);
+    data.invariant = args.invariant.clone().or(data.invariant.take());
+    project.model.kind = args.network.map_or(project.model.kind, kind);
+    let head = |head| match head {
         HeadArg::Hidden => Head::Hidden,
         HeadArg::Affine => Head::Affine,
     };
-    let images = matches!(data, Data::Images(_));
-    let own = if images { ScheduleArg::OneCycle } else { ScheduleArg::Constant };
-    let schedule = match args.schedule.unwrap_or(own) {
+    project.model.head = args.head.map(head).or(project.model.head);
+    training(args, &mut project);
+    project.check()?;
+    Ok(project)
+}
+
+/// Lays the options about training over the section `[train]`.
+fn training(args: &TrainArgs, project: &mut Project) {
+    let train = &mut project.train;
+    let learner = |method| match method {
+        MethodArg::Cgreg => Learner::Cgreg,
+        MethodArg::Screen => Learner::Screen,
+    };
+    let penalty = |penalty| match penalty {
+        PenaltyArg::Levels => Penalty::Levels,
+        PenaltyArg::Violations => Penalty::Violations,
+    };
+    let schedule = |schedule| match schedule {
         ScheduleArg::Constant => Schedule::Constant,
         ScheduleArg::OneCycle => Schedule::OneCycle,
     };
-    let backbone = Backbone::named(network(args), &data)?;
-    let (epochs, rate) = if images { (IMAGE_EPOCHS, IMAGE_RATE) } else { (EPOCHS, RATE) };
-    let epochs = args.epochs.unwrap_or(epochs);
-    let base = |method: Method| FitConfig {
-        penalty,
-        head,
-        learning_rate: args.rate.unwrap_or(rate),
-        max_epochs: epochs,
-        seed: args.seed.unwrap_or(0),
-        // A plain network of about as many weights.
-        backbone: if method == Method::Plain { images.then(Backbone::small) } else { backbone },
-        ..FitConfig::new(data, method).with_schedule(schedule, epochs)
+    train.learner = args.method.map(learner).or(train.learner);
+    train.lambdas = args.lambda.map(|lambda| vec![lambda]).or(train.lambdas.take());
+    train.penalty = args.penalty.map(penalty).or(train.penalty);
+    train.temperature = args.temperature.or(train.temperature);
+    train.schedule = args.schedule.map(schedule).or(train.schedule);
+    train.tolerance = args.tolerance.or(train.tolerance);
+    train.only_shown = args.only_shown.then_some(true).or(train.only_shown);
+    train.folds = args.folds.or(train.folds);
+    train.evidence = args.evidence.map(|_| EvidenceFor::All).or(train.evidence);
+    train.augment = args.augment.then_some(true).or(train.augment);
+    train.epochs = args.epochs.or(train.epochs);
+    train.learning_rate = args.rate.or(train.learning_rate);
+    train.seed = args.seed.unwrap_or(train.seed);
+}
+
+fn kind(network: NetworkArg) -> ModelKind {
+    match network {
+        NetworkArg::Auto => ModelKind::Auto,
+        NetworkArg::Lift => ModelKind::Lift,
+        NetworkArg::Cnn => ModelKind::Cnn,
+        NetworkArg::Feedforward => ModelKind::Feedforward,
+        NetworkArg::Orbit => ModelKind::Orbit,
+        NetworkArg::Pairs => ModelKind::Pairs,
+    }
+}
+
+/// Trains, and tells how many epochs have passed.
+fn train(loaded: &Loaded, folder: &Path, args: &TrainArgs) -> Result<Run> {
+    let threads = crate::prepare_fits(args.threads);
+    let epochs = Epochs::new(args.quiet);
+    let listen = |event: Event| match event {
+        Event::Left(count, what) => epochs.expect(count, what),
+        Event::Epochs(count) => epochs.pass(count),
+        Event::Message(text) => epochs.say(text),
+        Event::Warning(text) => epochs.warn(&text),
     };
-    let all = if images { IMAGE_LAMBDAS.to_vec() } else { LAMBDAS.to_vec() };
-    let lambdas = args.lambda.map_or(all, |lambda| vec![lambda]);
-    let grid = lambdas.into_iter().map(|lambda| FitConfig { lambda, ..base(Method::Cgreg) });
-    Ok(grid.chain([base(Method::Plain)]).collect())
-}
-
-/// The network that was asked for.
-pub(crate) fn network(args: &TrainArgs) -> ModelKind {
-    match args.network {
-        None => ModelKind::Auto,
-        Some(NetworkArg::Lift) => ModelKind::Lift,
-        Some(NetworkArg::Cnn) => ModelKind::Cnn,
-        Some(NetworkArg::Feedforward) => ModelKind::Feedforward,
-        Some(NetworkArg::Orbit) => ModelKind::Orbit,
-        Some(NetworkArg::Pairs) => ModelKind::Pairs,
-    }
-}
-
-/// Runs all fits, one to a core, under one bar that counts epochs. With the lattices of their CG layers, which are the same for all,
-/// where these are not the one of the problem.
-fn train(fits: &[FitConfig], problem: &Problem, threads: usize) -> Result<(Vec<Record>, Option<Lattices>)> {
-    let epochs: usize = fits.iter().map(|fit| fit.max_epochs).sum();
-    let bar = bar(epochs, "training");
-    let failure: Mutex<Option<invar_lab::Error>> = Mutex::new(None);
-    let mut records: Vec<Option<Record>> = vec![None; fits.len()];
-    let mut lattices = None;
-    // A stop lets every fit that has begun keep its best so far; fits that have not begun are trained for one epoch, so
-    // that there is something to say about each.
-    // What cannot be trained is said at once, not after the fits beside it.
-    let failed = queue::Stop::new();
-    queue::run(
-        fits,
-        threads,
-        &failed,
-        |fit| {
-            let outcome = fit.run(problem, |epoch| {
-                bar.inc(1);
-                let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
-                bar.set_message(format!("{} λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.method.title(), fit.lambda));
-                if crate::STOP.is_stopped() || failed.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            outcome.map(|outcome| (outcome.record, outcome.lattices))
-        },
-        |k, outcome| match outcome {
-            Ok((record, own)) => {
-                bar.inc((record.config.max_epochs - record.epochs) as u64);
-                if record.layer.is_some() {
-                    lattices = own;
-                }
-                records[k] = Some(record);
-                Ok(())
-            }
-            Err(error) => {
-                failed.stop();
-                if let Ok(mut slot) = failure.lock() {
-                    slot.get_or_insert(error);
-                }
-                Err(())
-            }
-        },
-    )
-    .ok();
-    bar.finish_and_clear();
-    if let Some(error) = failure.into_inner().ok().flatten() {
-        return Err(error.into());
-    }
-    let records = records.into_iter().collect::<Option<Vec<_>>>();
-    Ok((records.ok_or_else(|| anyhow!("stopped before every fit had begun"))?, lattices))
-}
-
-fn render(data: &Data, problem: &Problem, chosen: &Record, plain: &Record, grid: &[Record], layers: &[&Bases]) -> String {
-    let percent = |share: f64| format!("{:.1}", 100.0 * share);
-    let groups = problem.groups().len();
-    let mut text = vec![format!(
-        "{}: {}\n{}; trained on {} examples of one environment, tested on {} of another\n",
-        strong(data.name()),
-        data.description(),
-        output::count_of(groups, "candidate symmetry", "candidate symmetries"),
-        output::thousands(&problem.train.len()),
-        output::thousands(&problem.test.as_ref().map_or(0, Dataset::len)),
-    )];
-    if grid.len() > 1 {
-        let row = |record: &Record| {
-            let mark = if record.config.lambda.total_cmp(&chosen.config.lambda).is_eq() { "<- chosen" } else { "" };
-            let kept = record.layer.as_ref().map_or(0, |layer| layer.groups.iter().filter(|group| group.kept).count());
-            let figures =
-                [record.config.lambda.to_string(), percent(record.validation.accuracy), percent(record.extrapolation_accuracy())];
-            figures.into_iter().chain([kept.to_string(), mark.to_string()]).collect::<Vec<_>>()
-        };
-        let rows: Vec<Vec<String>> = grid.iter().map(row).collect();
-        text.push(output::table(&["lambda", "validation %", "extrapolation %", "kept", ""], &rows, &[0, 1, 2, 3]));
-        text.push("chosen on validation accuracy alone: the largest lambda within 5 points of the best\n".into());
-    }
-    let consistency = |record: &Record| record.consistency.map_or("-".into(), percent);
-    let row = |name: &str, record: &Record| {
-        let (inside, outside) = (percent(record.validation.accuracy), percent(record.extrapolation_accuracy()));
-        vec![name.to_string(), inside, outside, consistency(record)]
-    };
-    let chance = vec!["most frequent answer".into(), String::new(), percent(problem.chance), String::new()];
-    let rows = vec![row("keeps symmetries (CG)", chosen), row("plain network", plain), chance];
-    text.push(output::table(&["", "validation %", "other environment %", "consistency %"], &rows, &[1, 2, 3]));
-    text.push(String::new());
-    text.push(kept(problem, chosen));
-    text.push(levels(chosen, layers));
-    text.join("\n")
-}
-
-/// Which symmetries the layer kept, which it broke and by how much, and whether that is the truth.
-fn kept(problem: &Problem, record: &Record) -> String {
-    let Some(layer) = &record.layer else {
-        return String::new();
-    };
-    let (kept, broken): (Vec<KeptGroup>, Vec<KeptGroup>) = layer.groups.iter().partition(|group| group.kept);
-    let truly = |group: usize| problem.symmetry.as_ref().is_some_and(|symmetry| symmetry.contains(group));
-    let wrong = kept.iter().filter(|group| !truly(group.group)).count();
-    let missed = broken.iter().filter(|group| truly(group.group)).count();
-    let mut text = vec![format!(
-        "{}: kept {} of {} symmetries; {} that hold were lost, {} that do not hold were kept",
-        strong("symmetries"),
-        kept.len(),
-        layer.groups.len(),
-        missed,
-        wrong
-    )];
-    let mut worst = broken;
-    worst.sort_by(|a, b| b.violation.total_cmp(&a.violation));
-    for group in worst.iter().take(SHOWN) {
-        let truth = if truly(group.group) { "holds" } else { "does not hold" };
-        let name = problem.groups()[group.group].name();
-        text.push(format!("  broken  {name:14} by {:5.1} % of the weights  (truly it {truth})", 100.0 * group.violation));
-    }
-    if worst.len() > SHOWN {
-        text.push(format!("  ... and {} more", worst.len() - SHOWN));
-    }
-    text.join("\n") + "\n"
-}
-
-/// The paper's figure of the penalty: subspaces by level, used or not, layer by layer.
-fn levels(record: &Record, layers: &[&Bases]) -> String {
-    let Some(layer) = &record.layer else {
-        return String::new();
-    };
-    let title = strong("subspaces");
-    let mut text = vec![format!("{title} by level, most invariant first (■ used, □ not):")];
-    let several = layers.len() > 1;
-    for (k, (norms, bases)) in std::iter::once(&layer.norms).chain(&layer.later).zip(layers).enumerate() {
-        if several {
-            text.push(format!("  CG layer {} of {}", k + 1, layers.len()));
+    let outcome = project::train(loaded, folder, RunOptions { threads, stop: &crate::STOP, listen: &listen });
+    epochs.finish();
+    match outcome {
+        Err(invar_lab::Error::Stopped) => {
+            let shown = output::shown(folder);
+            Err(anyhow!("stopped: what was finished is in {shown}; run the same command again to go on"))
         }
-        let total: f64 = norms.iter().map(|norm| norm * norm).sum::<f64>().sqrt();
-        let mark = |norm: &f64| if *norm > USED * total { '■' } else { '□' };
-        let mut norms = norms.iter();
-        for level in bases.blocks.chunk_by(|a, b| a.level == b.level) {
-            let marks: String = norms.by_ref().take(level.len()).map(mark).collect();
-            text.push(format!("  level {:4}  {marks}", level[0].level));
-        }
+        outcome => Ok(outcome?),
     }
-    text.join("\n")
 }

@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use invar_algebra::Progress;
 
-use crate::reproduce::bar;
+use crate::progress::{BETWEEN_LINES, bar};
 
 /// What takes less is not told of.
 const QUICK: Duration = Duration::from_secs(2);
-/// Time between two lines where nobody sees a bar.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 pub(crate) struct Watch {
     begun: Instant,

@@ -45,7 +45,7 @@ fn every_command_of_the_guide_works() {
     let run: serde_json::Value = serde_json::from_str(&run).unwrap();
     let kept: Vec<bool> = run["symmetries"].as_array().unwrap().iter().map(|s| s["kept"].as_bool().unwrap()).collect();
     assert_eq!(kept, [true, true, false, true, false, false], "{out}");
-    assert!(out.contains("ready to train") && out.contains("extrapolation"), "{out}");
+    assert!(out.contains("ready to train") && out.contains("in the other environment"), "{out}");
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("<section id=\"certificate\">"));
     let answers = std::fs::read_to_string(folder.path().join("answers.csv")).unwrap();

@@ -122,12 +122,15 @@ fn arrays_of_images_from_a_file_to_a_report() {
 
     project(at, IMAGES);
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    for part in ["lambda 0", "lambda 1", "<- chosen", "rot90(1,2)", "validation (same environment)", "wrote run/model.invar"] {
+    for part in
+        ["lambda 0", "lambda 1", "<- chosen", "rot90(1,2)", "on validation examples", "plain network", "wrote run/model.invar"]
+    {
         assert!(out.contains(part), "{part}\n{out}");
     }
-    assert!(!out.contains("extrapolation %"), "{out}");
+    assert!(!out.contains("other environment"), "{out}");
     let records = lines(&at.join("run/records.jsonl"));
-    assert_eq!(records.len(), 2);
+    // Two strengths and the plain network.
+    assert_eq!(records.len(), 3);
     let record: Value = serde_json::from_str(&records[0]).unwrap();
     assert!(record["config"]["data"]["files"].is_string() && record.get("extrapolation").is_none(), "{record}");
     assert_eq!(names(&at.join("run")), [".invar", "fits", "model.invar", "records.jsonl", "run.json"]);
@@ -139,7 +142,7 @@ fn arrays_of_images_from_a_file_to_a_report() {
 
     expect(at, &["report", "run", "-o", "page.html"], 0);
     let page = std::fs::read_to_string(at.join("page.html")).unwrap();
-    for id in ["asked", "evidence", "lattice", "scores", "fits", "curves", "confusion", "examples", "certificate", "rerun"] {
+    for id in ["asked", "evidence", "lattice", "scores", "models", "curves", "confusion", "examples", "certificate", "rerun"] {
         assert!(page.contains(&format!("<section id=\"{id}\">")), "{id}");
     }
     assert!(page.contains("data:image/png;base64,") && !page.contains("http://") | page.contains("www.w3.org"), "self-contained");
@@ -177,8 +180,12 @@ fn images_are_screened_with_the_lift() {
     write_bars(&at.join("bars.npz"), 160, 1);
     project(at, &screened_images());
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    assert!(out.contains("screen: 2 classes from 2 candidate symmetries") && out.contains("p4m lift"), "{out}");
-    assert!(out.contains("costs in points, with one-sided 95 % bounds") && out.contains("group-convolutional network"), "{out}");
+    assert!(out.contains("bars.npz: 2 classes") && out.contains("2 candidate symmetries;") && out.contains("p4m lift"), "{out}");
+    assert!(
+        out.contains("costs in percentage points of accuracy, with one-sided 95 % bounds")
+            && out.contains("group-convolutional network"),
+        "{out}"
+    );
     // A quarter turn makes a lying bar a standing one: whoever keeps it cannot tell them apart.
     let run = run_of(at);
     assert_eq!(
@@ -245,15 +252,15 @@ fn rows_of_numbers_are_screened() {
     std::fs::write(at.join("a.csv"), rows(400, 3, |y| y.to_string())).unwrap();
     project(at, NUMBERS);
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
-    assert!(out.contains("screen: a number from 6 candidate symmetries") && out.contains("R²"), "{out}");
+    assert!(out.contains("a.csv: a number\nR² ") && out.contains("6 candidate symmetries;"), "{out}");
     let run = run_of(at);
     let kept = |k: usize| run["symmetries"][k]["kept"].as_bool().unwrap();
     // (a,b) (a,c) (a,d) (b,c) (b,d) (c,d)
     assert_eq!([0, 1, 2, 3, 4, 5].map(kept), [true, true, false, true, false, false], "{out}");
     assert!(run["scores"][0]["score"].as_f64().unwrap() > 0.9, "{out}");
     assert!(run["consistency"].as_f64().unwrap() > 0.99);
-    assert!(out.contains("what can be exchanged: a,b,c | d"), "{out}");
-    assert!(out.contains("costs in % of the error, with one-sided 95 % bounds"), "{out}");
+    assert!(out.contains("kept: 3 of 6: a,b,c | d"), "{out}");
+    assert!(out.contains("costs in percent of the error that is left with nothing imposed, with one-sided 95 % bounds"), "{out}");
     // Columns are told by their names, and the cost is that of what is kept, all together.
     assert_eq!(run["symmetries"][5]["columns"], serde_json::json!(["c", "d"]));
     assert_eq!(run["symmetries"][5]["verdict"], "contradicted", "{out}");
@@ -262,7 +269,7 @@ fn rows_of_numbers_are_screened() {
     let chain = screen["chain"].as_array().unwrap();
     let last = chain.iter().rev().find(|step| step["set"] == screen["kept"]).unwrap();
     assert_eq!(run["kept_cost"], last["cost"]);
-    assert_eq!(run["doubts"], serde_json::json!([]));
+    assert!(run.get("weakness").is_none(), "{}", run["weakness"]);
     assert_eq!(names(&at.join("run")), [".invar", "fits", "model.invar", "run.json", "screens.jsonl"]);
     // What is kept is proved.
     let (certified, _) = expect(at, &["certify", "run/model.invar"], 0);
@@ -342,14 +349,14 @@ fn verdicts_of_a_network_that_has_learned_nothing_are_doubted() {
         "{out}"
     );
     let run = run_of(at);
-    assert_eq!(run["doubts"].as_array().unwrap().len(), 1);
+    assert!(run["weakness"].is_string());
     assert!(run["symmetries"].as_array().unwrap().iter().all(|found| found["verdict"] == "the network cannot tell"), "{run}");
     // Nearly all examples are of one class, and the network says no more than that.
     std::fs::write(at.join("a.csv"), rows(400, 3, |y| if y > 1.5 { "yes" } else { "no" }.into())).unwrap();
     project(at, &NUMBERS.replace("regression", "classification").replace("epochs = 40", "epochs = 1"));
     let (out, _) = expect(at, &["train", "invar.toml", "--out", "other"], 0);
     assert!(out.contains("and a guess has 9"), "{out}");
-    assert_eq!(run_at(&at.join("other"))["doubts"].as_array().unwrap().len(), 1);
+    assert!(run_at(&at.join("other"))["weakness"].is_string());
     // The page says so, too.
     expect(at, &["report", "other", "-o", "page.html"], 0);
     assert!(std::fs::read_to_string(at.join("page.html")).unwrap().contains("and a guess has 9"));
@@ -363,7 +370,7 @@ fn several_restarts_are_one_model() {
     project(at, &NUMBERS.replace("restarts = 1", "restarts = 3"));
     let (out, _) = expect(at, &["train", "invar.toml"], 0);
     let run = run_of(at);
-    let chosen: Vec<&Value> = run["fits"].as_array().unwrap().iter().filter(|fit| fit["chosen"] == true).collect();
+    let chosen: Vec<&Value> = run["models"].as_array().unwrap().iter().filter(|fit| fit["chosen"] == true).collect();
     assert_eq!(chosen.len(), 1);
     assert!(chosen[0]["name"].as_str().unwrap().starts_with("kept symmetries imposed, "), "{}", chosen[0]);
     // It is proved, and answers in the units of the labels.
@@ -376,17 +383,65 @@ fn several_restarts_are_one_model() {
 }
 
 #[test]
-fn built_in_tasks_are_still_tasks_and_project_options_stay_apart() {
+fn options_go_before_what_the_file_says() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let (_, err) = expect(at, &["train", "sum", "--method", "cgreg", "--out", "x"], 2);
-    assert!(err.contains("--out should be left out"), "{err}");
     std::fs::write(at.join("a.csv"), rows(40, 3, |y| y.to_string())).unwrap();
     project(at, NUMBERS);
-    let (_, err) = expect(at, &["train", "invar.toml", "--epochs", "3"], 2);
-    assert!(err.contains("--epochs should be left out with a project, whose file says it"), "{err}");
+    let options = "--epochs 3 --seed 5 --network pairs --folds 1 --tolerance 7 --json";
+    let run = json(at, &[&["train", "invar.toml"][..], &options.split(' ').collect::<Vec<_>>()].concat());
+    let train = &run["project"]["train"];
+    let told = ["epochs", "seed", "folds", "batch"].map(|key| train[key].as_u64().unwrap());
+    assert_eq!((told, &run["architecture"]), ([3, 5, 1, 32], &"pairs".into()), "{train}");
+    let (_, err) = expect(at, &["train", "invar.toml", "--examples", "30"], 2);
+    assert!(err.contains("--examples should be left out with data from files"), "{err}");
     let (_, err) = expect(at, &["train", "missing.toml"], 1);
     assert!(err.contains("cannot read missing.toml"), "{err}");
+}
+
+#[test]
+fn a_task_is_a_project_on_its_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let options = "--length 4 --examples 120 --epochs 2 --folds 1 --seed 3 --json";
+    let mut short = json(at, &[&["train", "sum"][..], &options.split(' ').collect::<Vec<_>>()].concat());
+    // Written down it is the same.
+    project(at, "[data]\ntask = \"sum\"\nlength = 4\nexamples = 120\n[train]\nepochs = 2\nfolds = 1\nseed = 3\n");
+    let mut long = json(at, &["train", "invar.toml", "--json"]);
+    for run in [&mut short, &mut long] {
+        let run = run.as_object_mut().unwrap();
+        run.remove("seconds").unwrap();
+        run["screen"].as_object_mut().unwrap().remove("seconds").unwrap();
+    }
+    assert_eq!(short, long);
+    let models = ["sum-run", "run"].map(|run| std::fs::read(at.join(run).join("model.invar")).unwrap());
+    assert_eq!(models[0], models[1]);
+    // Everything that follows a training follows this one, too.
+    expect(at, &["report", "sum-run", "-o", "page.html"], 0);
+    let page = std::fs::read_to_string(at.join("page.html")).unwrap();
+    assert!(page.contains("in the other environment: the chosen model") && page.contains("sum of all tokens"));
+    expect(at, &["certify", "sum-run/model.invar"], 0);
+    expect(at, &["export", "sum-run/model.invar", "--onnx", "m.onnx"], 0);
+}
+
+#[test]
+fn the_penalty_of_the_paper_leaves_its_figure_and_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let words =
+        "train sum --method cgreg --lambda 10 --length 4 --examples 120 --epochs 2 --penalty violations --schedule one-cycle";
+    let (out, _) = expect(at, &words.split(' ').collect::<Vec<_>>(), 0);
+    for part in
+        ["subspaces by level, most invariant first", "lambda 10 <- chosen", "nothing imposed, linear output", "plain network"]
+    {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    let run = run_at(&at.join("sum-run"));
+    let subspaces = run["subspaces"][0].as_array().unwrap();
+    assert_eq!((&run["learner"], subspaces.len()), (&"cgreg".into(), 2), "{run}");
+    assert_eq!(subspaces.iter().map(|level| level["used"].as_array().unwrap().len()).sum::<usize>(), 4);
+    let (certified, _) = expect(at, &["certify", "sum-run/model.invar"], 1);
+    assert!(certified.contains("the model keeps no symmetry"), "{certified}");
 }
 
 /// Nothing but what was there before.
@@ -522,9 +577,9 @@ fn places_that_cannot_be_written_are_named() {
     assert!(names(at).iter().all(|name| !name.starts_with(".invar-")), "{:?}", names(at));
     // A run of another version, and a damaged one.
     let text = std::fs::read_to_string(at.join("run/run.json")).unwrap();
-    std::fs::write(at.join("run/run.json"), text.replacen("\"version\": 2", "\"version\": 9", 1)).unwrap();
+    std::fs::write(at.join("run/run.json"), text.replacen("\"version\": 3", "\"version\": 9", 1)).unwrap();
     let (_, err) = expect(at, &["report", "run"], 1);
-    assert!(err.contains("its version is 9, but this program reads 2"), "{err}");
+    assert!(err.contains("its version is 9, but this program reads 3"), "{err}");
     std::fs::write(at.join("run/run.json"), &text[..text.len() / 2]).unwrap();
     let (_, err) = expect(at, &["report", "run"], 1);
     assert!(err.contains("not a run that can be read"), "{err}");
@@ -552,11 +607,11 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     child.kill().unwrap();
     child.wait().unwrap();
     let first = lines(&records);
-    assert!(!first.is_empty() && first.len() < 5, "killed in the middle: {} records", first.len());
+    assert!(!first.is_empty() && first.len() < 6, "killed in the middle: {} records", first.len());
     assert!(!at.join("run/model.invar").exists());
     expect(at, &["train", "invar.toml"], 0);
     let all = lines(&records);
-    assert_eq!((all.len(), &all[..first.len()]), (5, &first[..]));
+    assert_eq!((all.len(), &all[..first.len()]), (6, &first[..]));
     assert!(at.join("run/model.invar").exists());
 }
 
@@ -593,6 +648,7 @@ fn a_screen_that_is_killed_ends_as_if_it_had_not_been() {
         for changes in ["seconds", "folder"] {
             assert!(run.as_object_mut().unwrap().remove(changes).is_some());
         }
+        assert!(run["screen"].as_object_mut().unwrap().remove("seconds").is_some());
         run
     };
     assert_eq!(told(&killed), told(&whole));

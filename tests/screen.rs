@@ -21,9 +21,10 @@ fn words(text: &str) -> Vec<&str> {
 
 const VERDICTS: [&str; 5] = ["shown_harmless", "not_contradicted", "undecided", "contradicted", "cannot_tell"];
 
-/// What a command prints as JSON, without the wall time.
+/// What a training tells of its screen as JSON, without the wall time.
 fn record(folder: &Path, args: &[&str]) -> Value {
-    let mut record: Value = serde_json::from_str(&expect(folder, args, 0).0).unwrap();
+    let mut run: Value = serde_json::from_str(&expect(folder, args, 0).0).unwrap();
+    let mut record = run["screen"].take();
     record.as_object_mut().unwrap().remove("seconds").expect("a wall time");
     record
 }
@@ -182,29 +183,28 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["--tolerance", "-1"], "tolerance should be a number of points from 0 to 100, but is -1");
     refused(&["--tolerance", "nan"], "tolerance should be");
     refused(&["--tolerance", "101"], "tolerance should be");
-    refused(&["--epochs", "0"], "number of epochs should be at least 1, but is 0");
+    refused(&["--epochs", "0"], "epochs should be at least 1, but is 0");
     refused(&["--folds", "0"], "expected a whole number, 1 or more");
     refused(
         &["--folds", "26", "--examples", "100"],
         "number of folds should be from 1 to 25, so that each has four examples, but is 26",
     );
-    refused(&["--rate", "-1"], "learning rate");
-    refused(&["--lambda", "1"], "--lambda should be left out with --method screen");
-    refused(&["--head", "affine"], "--head should be left out");
+    refused(&["--rate", "-1"], "learning_rate should be a number above 0, but is -1");
+    refused(&["--lambda", "1"], "[train] lambdas should be left out with the learner screen");
+    refused(&["--head", "affine"], "[model] head should be left out");
     refused(&["--strict"], "unexpected argument '--strict'");
     refused(&["--length", "1"], "otherwise no two positions can be exchanged");
     let orbit = words("train triangles --method screen --length 6 --network orbit");
     let (_, err) = expect(folder.path(), &orbit, 2);
     assert!(err.contains("order of the group: expected at most 256 elements") && err.contains("got 720"), "{err}");
     for (option, shown) in [
-        (&["--tolerance", "1"][..], "--tolerance"),
-        (&["--only-shown"], "--only-shown"),
-        (&["--folds", "2"], "--folds"),
-        (&["--evidence", "all"], "--evidence"),
-        (&["--augment"], "--augment"),
+        (&["--only-shown"][..], "[train] only_shown"),
+        (&["--folds", "2"], "[train] folds"),
+        (&["--evidence", "all"], "[train] evidence"),
+        (&["--augment"], "[train] augment"),
     ] {
         let (_, err) = expect(folder.path(), &[&["train", "sum", "--method", "cgreg"], option].concat(), 2);
-        assert!(err.contains(&format!("{shown} should be left out with --method cgreg")), "{err}");
+        assert!(err.contains(&format!("{shown} should be left out with the learner cgreg")), "{err}");
     }
     let (_, err) = expect(folder.path(), &["train", "sum", "--method", "guess"], 2);
     assert!(err.contains("invalid value 'guess'"), "{err}");
@@ -261,7 +261,7 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let args = [&words(SMALL)[..], &["--json"]].concat();
     let kept = [&args[..], &["--out", "out/run"]].concat();
-    let fits = folder.path().join("out/run/screen.fits");
+    let fits = folder.path().join("out/run/screen");
     let count = || std::fs::read_dir(&fits).map_or(0, Iterator::count);
     let start =
         || Command::new(cargo_bin!("invar")).args(&kept).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
@@ -296,10 +296,10 @@ fn a_screen_that_is_killed_goes_on_from_its_folder() {
     assert!(second.len() > first.len() && first.iter().all(|file| second.contains(file)));
     // What is not ours stays.
     std::fs::write(fits.join("mine.txt"), "x").unwrap();
-    assert!(!folder.path().join("out/run/screen.json").exists(), "nothing is half written");
+    assert!(!folder.path().join("out/run/run.json").exists(), "nothing is half written");
     assert_eq!(record(folder.path(), &kept), record(folder.path(), &args));
-    let written = std::fs::read_to_string(folder.path().join("out/run/screen.json")).unwrap();
-    assert!(written.contains("\"findings\"") && count() == 1 && fits.join("mine.txt").exists());
-    let page = std::fs::read_to_string(folder.path().join("out/run/screen.html")).unwrap();
+    assert!(count() == 1 && fits.join("mine.txt").exists());
+    expect(folder.path(), &["report", "out/run"], 0);
+    let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>") && page.contains("class=\"confusion\""));
 }

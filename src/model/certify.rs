@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::export::sides;
 use super::{CertifyArgs, check_finite};
 use crate::output::{self, line, table, thousands};
-use crate::reproduce::bar;
+use crate::progress::bar;
 
 /// Seed of the random examples: the same model has the same certificate.
 const SEED: u64 = 0;

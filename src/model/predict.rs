@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{PredictArgs, check_finite};
 use crate::output::{self, line};
-use crate::reproduce::bar;
+use crate::progress::bar;
 
 /// Examples that are computed before their answers are printed.
 const AT_ONCE: usize = 256;

@@ -1,6 +1,10 @@
 //! The paper's learner: a grid over the strength of the penalty, and the rule that picks one.
 
+use invar_nn::{Inputs, Schedule};
+
+use crate::problem::Problem;
 use crate::record::Record;
+use crate::screen::Settings;
 use crate::stats::Mean;
 
 /// Strengths tried on sequences.
@@ -11,6 +15,45 @@ pub const IMAGE_LAMBDAS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 10.0];
 pub const LEARNING_RATES: [f64; 3] = [1e-2, 1e-3, 1e-4];
 /// How far below the best validation accuracy a stronger penalty may fall: 5 points.
 pub const TOLERANCE: f64 = 0.05;
+
+/// How the learner trains where nothing else is asked for.
+///
+/// | Data | epochs | learning rate | schedule | batch |
+/// | --- | --- | --- | --- | --- |
+/// | sequences | 300 | 1e-3, as published | constant | 128 |
+/// | arrays | 150 | 2e-3 | one-cycle | 64 |
+/// | images | by the number of examples, as for `screen` | 4e-3 | one-cycle | 64 |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Defaults {
+    /// Epochs at most.
+    pub epochs: usize,
+    /// Highest learning rate.
+    pub learning_rate: f64,
+    /// How it moves.
+    pub schedule: Schedule,
+    /// Examples per step.
+    pub batch: usize,
+    /// Strengths of the penalty.
+    pub lambdas: &'static [f64],
+}
+
+impl Defaults {
+    /// Those that fit the data.
+    pub fn of(problem: &Problem) -> Self {
+        match problem.train.inputs() {
+            Inputs::Tokens { .. } => {
+                Self { epochs: 300, learning_rate: 1e-3, schedule: Schedule::Constant, batch: 128, lambdas: &LAMBDAS }
+            }
+            Inputs::Array { .. } => {
+                Self { epochs: 150, learning_rate: 2e-3, schedule: Schedule::OneCycle, batch: 64, lambdas: &LAMBDAS }
+            }
+            Inputs::Images { .. } => {
+                let Settings { epochs, learning_rate, batch, .. } = Settings::of(problem);
+                Self { epochs, learning_rate, schedule: Schedule::OneCycle, batch, lambdas: &IMAGE_LAMBDAS }
+            }
+        }
+    }
+}
 
 /// The largest lambda whose validation accuracy is within the tolerance of the best (Section 4.2, last paragraph).
 ///

@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::fit::{FitConfig, KEPT, Method};
 use crate::on_points::{OnPoints, Tied};
 use crate::problem::{Data, Problem};
-use crate::project::ModelKind;
 use crate::record::{KeptGroup, Layer};
 
 /// Which network. Records without a word about it have the paper's: [`Backbone::Feedforward`] or [`Backbone::Patch`] by default;
@@ -53,24 +52,6 @@ impl Backbone {
             Data::Images(_) => Some(Self::lift()),
             Data::Graphs(graphs) if graphs.task.needs_lift() => Some(Self::Orbit),
             Data::Graphs(_) | Data::Sequences(_) | Data::Arrays(_) | Data::Files(_) => None,
-        }
-    }
-
-    /// A kind of network for built-in data, if it can take them.
-    pub fn named(kind: ModelKind, data: &Data) -> Result<Option<Self>> {
-        let images = matches!(data, Data::Images(_));
-        match kind {
-            ModelKind::Auto => Ok(Self::equivariant(data)),
-            ModelKind::Lift if images => Ok(Some(Self::lift())),
-            ModelKind::Cnn if images => Ok(Some(Self::small())),
-            ModelKind::Orbit if !images => Ok(Some(Self::Orbit)),
-            ModelKind::Feedforward if !images => Ok(Some(Self::Feedforward)),
-            ModelKind::Pairs if !images => Ok(Some(Self::Pairs)),
-            other => {
-                let expected =
-                    if images { "lift or cnn for images" } else { "pairs, orbit or feedforward for sequences and arrays" };
-                Err(Error::Setting { name: "network", expected: expected.into(), got: other.name().into() })
-            }
         }
     }
 

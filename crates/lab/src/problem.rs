@@ -68,14 +68,14 @@ impl Data {
         }
     }
 
-    /// What is to be predicted.
-    pub fn description(&self) -> &'static str {
+    /// What is to be predicted; none for files, whose labels say it.
+    pub fn description(&self) -> Option<&'static str> {
         match self {
-            Self::Sequences(data) => data.task.description(),
-            Self::Graphs(data) => data.task.description(),
-            Self::Arrays(data) => data.task.description(),
-            Self::Images(data) => data.task.description(),
-            Self::Files(_) => "what the labels of your files say",
+            Self::Sequences(data) => Some(data.task.description()),
+            Self::Graphs(data) => Some(data.task.description()),
+            Self::Arrays(data) => Some(data.task.description()),
+            Self::Images(data) => Some(data.task.description()),
+            Self::Files(_) => None,
         }
     }
 
@@ -346,7 +346,7 @@ mod tests {
         for task in ArrayTask::ALL {
             let mut data = Data::by_name(task.name()).unwrap();
             data.set_examples(100);
-            assert_eq!((data.name(), data.description()), (task.name(), task.description()));
+            assert_eq!((data.name(), data.description()), (task.name(), Some(task.description())));
             let problem = data.problem(1).unwrap();
             assert_eq!((problem.train.len(), problem.validation.len()), (80, 20));
             assert_eq!(problem.groups().len(), Arrays::new(task).groups().unwrap().len());

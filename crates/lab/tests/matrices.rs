@@ -1,7 +1,7 @@
 //! Candidates that are matrices, from the project file to the model.
 
 use invar_data::Missing;
-use invar_lab::project::{Findings, How, Loaded, Project, train};
+use invar_lab::project::{Findings, Loaded, Project, RunOptions, train};
 use invar_lab::queue::Stop;
 
 /// Trains on points of space, labelled by their height, for an epoch or two.
@@ -21,7 +21,7 @@ fn trained(candidates: &str, learner: &str) -> invar_lab::project::Run {
     let loaded = Loaded::load(project, Missing::Refuse).unwrap();
     assert!(Findings::of(&loaded).unwrap().is_sound());
     let (stop, out) = (Stop::new(), folder.path().join("run"));
-    train(&loaded, &out, How { threads: 1, stop: &stop, listen: &|_| () }).unwrap()
+    train(&loaded, &out, RunOptions { threads: 1, stop: &stop, listen: &|_| () }).unwrap()
 }
 
 #[test]

@@ -12,12 +12,12 @@ use crate::scaling::{Scaling, TargetScaling};
 use crate::screen::ScreenRecord;
 
 /// Makes model files for one project.
-pub(super) struct Maker<'a> {
+pub(super) struct Bundle<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) prepared: &'a Prepared,
 }
 
-impl Maker<'_> {
+impl Bundle<'_> {
     /// The verdicts of a fit of the grid.
     pub(super) fn members_of_grid(&self, exact: &Exact) -> Vec<Member> {
         let member = |group: usize| {
@@ -90,9 +90,12 @@ impl Maker<'_> {
     }
 
     fn program(&self, network: &Network) -> Result<Program> {
-        let input = match self.loaded.shape.sides() {
-            &[channels, height, width] if self.loaded.architecture.takes_images() => Input::Images { channels, height, width },
-            sides => Input::Array { shape: sides.to_vec() },
+        let input = match (self.prepared.problem.vocabulary, self.loaded.shape.sides()) {
+            (Some(vocabulary), sides) => Input::Tokens { length: sides.iter().product(), vocabulary },
+            (None, &[channels, height, width]) if self.loaded.architecture.takes_images() => {
+                Input::Images { channels, height, width }
+            }
+            (None, sides) => Input::Array { shape: sides.to_vec() },
         };
         let mut program = invar_nn::lower(network, &input)?;
         if let Some(targets) = self.prepared.targets {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use invar_algebra::Candidate;
 use invar_data::{Format, Layout, Source, Task};
-use invar_nn::Head;
+use invar_nn::{Head, Schedule};
 use serde::{Deserialize, Serialize};
 
 use crate::screen::Rule;
 
-/// A project: the user's data, what is asked of them, and how to train. Read from `invar.toml` with [`Project::read`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A project: the data, what is asked of them, and how to train. Read from `invar.toml` with [`Project::read`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// Where relative paths begin: the folder of the project file.
@@ -18,9 +18,11 @@ pub struct Project {
     pub folder: PathBuf,
     /// Where the data are.
     pub data: DataSection,
-    /// What is to be predicted.
-    pub task: TaskSection,
-    /// What might leave the answer alone.
+    /// What is to be predicted; none for a built-in task, which knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskSection>,
+    /// What might leave the answer alone; empty for those of a built-in task.
+    #[serde(default, skip_serializing_if = "SymmetrySection::is_empty")]
     pub symmetries: SymmetrySection,
     /// Which network.
     #[serde(default)]
@@ -30,14 +32,27 @@ pub struct Project {
     pub train: TrainSection,
 }
 
-/// `[data]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `[data]`: a built-in task with its sizes, or files.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSection {
+    /// A built-in task instead of files; `invar tasks` lists them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// Task: training and validation examples; no more test examples than those.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub examples: Option<usize>,
+    /// Task: positions of a sequence, or nodes of a graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<usize>,
+    /// Task on images: the groups that its label ignores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<String>,
     /// Examples of the training environment.
-    pub train: Files,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train: Option<Files>,
     /// What to decide on: a share of the examples to hold out, or files of their own.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Validation::is_usual")]
     pub validation: Validation,
     /// Examples of another environment, to see how the network extrapolates. Nothing is decided on them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +73,7 @@ pub struct DataSection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<usize>>,
     /// Where the channels are.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub layout: Layout,
     /// Read at most so many examples of each file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,6 +95,15 @@ pub enum Files {
     },
 }
 
+impl std::fmt::Display for Files {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::One(path) => write!(f, "{}", path.display()),
+            Self::Two { inputs, labels } => write!(f, "{} with {}", inputs.display(), labels.display()),
+        }
+    }
+}
+
 impl Files {
     /// Each of them.
     fn paths(&self) -> Vec<&Path> {
@@ -97,7 +121,7 @@ impl DataSection {
             Validation::Share(_) => None,
             Validation::Files(files) => Some(files),
         };
-        [Some(&self.train), validation, self.test.as_ref()].into_iter().flatten().flat_map(Files::paths).collect()
+        [self.train.as_ref(), validation, self.test.as_ref()].into_iter().flatten().flat_map(Files::paths).collect()
     }
 }
 
@@ -109,6 +133,19 @@ pub enum Validation {
     Share(f64),
     /// Files of their own.
     Files(Files),
+}
+
+impl Validation {
+    /// Whether it need not be said.
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whether a layout need not be said.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_usual(layout: &Layout) -> bool {
+    *layout == Layout::default()
 }
 
 impl Default for Validation {
@@ -136,11 +173,17 @@ pub enum Goal {
 }
 
 /// `[symmetries]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SymmetrySection {
     /// Transformations of an input that might leave the answer alone, in shorthand.
     pub candidates: Vec<Candidate>,
+}
+
+impl SymmetrySection {
+    fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
 }
 
 /// `[model]`.
@@ -186,6 +229,15 @@ pub struct TrainSection {
     /// cgreg: strengths of the penalty to try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambdas: Option<Vec<f64>>,
+    /// cgreg: which penalty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<Penalty>,
+    /// cgreg: temperature of the penalty's smooth indicator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// cgreg: how the learning rate moves; screen uses one-cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// Highest learning rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning_rate: Option<f64>,
@@ -210,9 +262,33 @@ pub struct TrainSection {
     /// screen: candidates, as they are listed, that are imposed whatever they cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub require: Option<Vec<Candidate>>,
+    /// screen: whether every candidate is fitted alone as well, for the picture of costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceFor>,
+    /// screen: whether the model is compared with a plain network that is augmented by every candidate that does not hurt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub augment: Option<bool>,
     /// Seed of everything random, the split included.
     #[serde(default)]
     pub seed: u64,
+}
+
+/// Which penalty of the learner `cgreg`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Penalty {
+    /// The paper's: counts subspaces from the most invariant level down to the least invariant one used.
+    Levels,
+    /// A smooth count of the candidate groups that the layer breaks.
+    Violations,
+}
+
+/// What is measured beyond what a decision needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceFor {
+    /// Every candidate alone.
+    All,
 }
 
 /// How to decide which symmetries to keep.
@@ -265,12 +341,8 @@ impl Project {
         self.train.tolerance.unwrap_or(100.0 * crate::cgreg::TOLERANCE)
     }
 
-    /// When the cost of symmetries is too high for the learner screen.
-    pub fn rule(&self) -> Rule {
-        let default = match self.task.kind {
-            Goal::Classification => Rule::ACCURACY,
-            Goal::Regression => Rule::NUMBERS,
-        };
+    /// When the cost of symmetries is too high for the learner screen, where nothing else is asked for.
+    pub fn rule(&self, default: Rule) -> Rule {
         Rule {
             tolerance: self.train.tolerance.unwrap_or(default.tolerance),
             only_shown: self.train.only_shown.unwrap_or(default.only_shown),
@@ -284,7 +356,8 @@ impl Project {
             Files::One(path) => (path, None),
             Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
         };
-        let source = Source::new(self.folder.join(path), self.task.kind.task());
+        let goal = self.task.as_ref().map_or(Goal::Classification, |task| task.kind);
+        let source = Source::new(self.folder.join(path), goal.task());
         Source { format, inputs, label, has_header: header, labels, shape, layout, limit, ..source }
     }
 

@@ -5,32 +5,32 @@ use std::path::{Path, PathBuf};
 
 use invar_algebra::GroupSet;
 use invar_data::Digest;
-use invar_nn::{Depth, End, Epoch, Head, Lattices, Pool, Schedule};
+use invar_nn::{Bases, End, Epoch, Inputs, Lattices, Network};
 use invar_program::Saved;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::bundle::Maker;
+use super::bundle::Bundle;
 use super::exact::Exact;
-use super::file::Project;
+use super::file::{EvidenceFor, Project};
+use super::grid::Grid;
 use super::load::{Architecture, Loaded, on_shape};
 use super::prepare::Prepared;
 use super::run::{RECORDS, SCREENS};
-use crate::cgreg;
 use crate::error::{Error, Result};
 use crate::files::claim;
 use crate::fit::{FitConfig, Method, Outcome};
 use crate::identity::identity;
 use crate::networks::Backbone;
-use crate::problem::Data;
+use crate::problem::Problem;
 use crate::queue::{self, Stop};
 use crate::record::{Record, Records};
 use crate::reproduce::diverged;
 use crate::scaling::Scaling;
-use crate::screen::{Cost, Memory, Progress, ScreenConfig, ScreenRecord, Screened, check_folds};
+use crate::screen::{Cost, Measure, Memory, Progress, Rule, ScreenConfig, ScreenRecord, Screened, check_folds};
 
 /// What a listener hears.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Event {
     /// So many epochs are left, as far as it can be told, of something.
     Left(usize, String),
     /// Epochs that passed.
@@ -43,13 +43,13 @@ pub enum Heard {
 
 /// How to run fits.
 #[derive(Clone, Copy)]
-pub struct How<'a> {
+pub struct RunOptions<'a> {
     /// Fits at once. The answer does not depend on it.
     pub threads: usize,
     /// Set to stop.
     pub stop: &'a Stop,
     /// Hears of progress.
-    pub listen: &'a (dyn Fn(Heard) + Sync),
+    pub listen: &'a (dyn Fn(Event) + Sync),
 }
 
 /// What is kept with the model of a fit besides its weights.
@@ -67,37 +67,8 @@ pub(super) struct Notes {
     pub(super) curve: Vec<Epoch>,
     /// What was done to inputs.
     pub(super) scaling: Option<Scaling>,
-}
-
-/// The fits of the learner `cgreg`.
-pub(super) fn grid(project: &Project, architecture: Architecture, data: Data) -> Vec<FitConfig> {
-    let train = &project.train;
-    let images = architecture.takes_images();
-    let (epochs, rate) = if images { (20, 5e-3) } else { (150, 2e-3) };
-    let (backbone, head) = match architecture {
-        Architecture::Lift => (Some(Backbone::lift()), Head::Affine),
-        Architecture::Cnn => (Some(Backbone::Patch { depth: Depth::Reference, width: 0.5, pool: Pool::Symmetric }), Head::Hidden),
-        Architecture::Feedforward | Architecture::Auto | Architecture::Pairs => (None, Head::Hidden),
-        Architecture::Orbit | Architecture::OrbitImages => (Some(Backbone::Orbit), Head::Affine),
-    };
-    let lambdas =
-        train.lambdas.clone().unwrap_or_else(|| if images { cgreg::IMAGE_LAMBDAS.to_vec() } else { cgreg::LAMBDAS.to_vec() });
-    let base = FitConfig {
-        head: project.model.head.unwrap_or(head),
-        learning_rate: train.learning_rate.unwrap_or(rate),
-        backbone,
-        batch: train.batch.unwrap_or(64),
-        seed: train.seed,
-        ..FitConfig::new(data, Method::Cgreg).with_schedule(Schedule::OneCycle, train.epochs.unwrap_or(epochs))
-    };
-    let mut fits: Vec<FitConfig> = Vec::new();
-    for lambda in lambdas {
-        let fit = FitConfig { lambda, ..base.clone() };
-        if !fits.contains(&fit) {
-            fits.push(fit);
-        }
-    }
-    fits
+    /// cgreg: the level of each subspace, CG layer by CG layer.
+    pub(super) levels: Vec<Vec<usize>>,
 }
 
 /// The one screen of the learner `screen`.
@@ -118,13 +89,15 @@ pub(super) fn screen(loaded: &Loaded, prepared: &Prepared) -> Result<ScreenConfi
     };
     config.folds = train.folds.unwrap_or(config.folds);
     config.required = required(loaded)?;
-    Ok(ScreenConfig { rule: loaded.project.rule(), seed: train.seed, ..config })
+    config.all_alone = train.evidence == Some(EvidenceFor::All);
+    config.augment = train.augment.unwrap_or(false);
+    Ok(ScreenConfig { rule: loaded.project.rule(config.rule), seed: train.seed, ..config })
 }
 
 /// Refuses settings of a screen that its data and candidates alone show to be wrong.
 pub(super) fn check_screen(loaded: &Loaded) -> Result<()> {
     required(loaded)?;
-    loaded.project.rule().check()?;
+    loaded.project.rule(Rule::ACCURACY).check()?;
     let examples = loaded.train.len() + loaded.validation.len();
     loaded.project.train.folds.map_or(Ok(()), |folds| check_folds(folds, examples))
 }
@@ -193,11 +166,11 @@ impl Store<'_> {
     }
 
     /// Whether the model of a fit is there and sound. One that is damaged is made again, and the listener hears so.
-    fn is_there(&self, config: &impl Serialize, how: How<'_>) -> Result<bool> {
+    fn is_there(&self, config: &impl Serialize, options: RunOptions<'_>) -> Result<bool> {
         match self.load::<Notes>(config) {
             Ok(found) => Ok(found.is_some()),
             Err(error) if is_damage(&error) => {
-                (how.listen)(Heard::Warning(format!("{error}; this fit is made again")));
+                (options.listen)(Event::Warning(format!("{error}; this fit is made again")));
                 Ok(false)
             }
             Err(error) => Err(error),
@@ -217,58 +190,102 @@ fn is_damage(error: &Error) -> bool {
 
 /// Runs the fits of a grid that are not there yet. Returns the records, in the order of the grid.
 pub(super) fn run_grid(
-    fits: &[FitConfig],
+    grid: &Grid,
     store: &Store<'_>,
     loaded: &Loaded,
     prepared: &Prepared,
-    how: How<'_>,
+    options: RunOptions<'_>,
 ) -> Result<Vec<Record>> {
     let mut records: Records<Record> = Records::open(&store.records())?;
+    let fits = grid.fits();
+    // A baseline leaves a record and no model.
+    let is_baseline = |fit: &FitConfig| grid.baselines.iter().any(|(_, baseline)| baseline == fit);
     let is_there = |fit: &FitConfig| -> Result<bool> {
         let Some(record) = records.find(fit) else { return Ok(false) };
-        Ok(record.end == End::Diverged || store.is_there(fit, how)?)
+        Ok(record.end == End::Diverged || is_baseline(fit) || store.is_there(fit, options)?)
     };
     let mut missing = Vec::new();
-    for fit in fits {
+    for fit in &fits {
         fit.check()?;
         if !is_there(fit)? {
             missing.push(fit);
         }
     }
     let left = missing.iter().map(|fit| fit.max_epochs).sum();
-    (how.listen)(Heard::Left(left, format!("{} of {} fits", missing.len(), fits.len())));
-    let work = |fit: &&FitConfig| fit_one(fit, store, loaded, prepared, how);
-    queue::run(&missing, how.threads, how.stop, work, |_, outcome| match outcome? {
+    (options.listen)(Event::Left(left, format!("{} of {} fits", missing.len(), fits.len())));
+    let own = own_scaling(&prepared.problem);
+    let work = |fit: &&FitConfig| {
+        if is_baseline(fit) {
+            let made = train_one(fit, own.as_ref().unwrap_or(&prepared.problem), options)?;
+            Ok(made.map(|(record, _)| record))
+        } else {
+            fit_one(fit, store, loaded, prepared, options)
+        }
+    };
+    queue::run(&missing, options.threads, options.stop, work, |_, outcome| match outcome? {
         // A record without its model file is replaced in effect: the file is there now.
         Some(record) if records.find(&record.config).is_none() => records.add(record),
         _ => Ok(()),
     })?;
-    if how.stop.is_stopped() {
+    if options.stop.is_stopped() {
         return Err(Error::Stopped);
     }
     fits.iter().map(|fit| records.find(fit).cloned().ok_or(Error::Stopped)).collect()
 }
 
-/// One fit, from fresh weights to its model file. None when it was stopped.
-fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepared, how: How<'_>) -> Result<Option<Record>> {
-    let problem = &prepared.problem;
-    let outcome = fit.run_unless(problem, how.stop, |epoch| {
-        (how.listen)(Heard::Epochs(1));
+/// The problem of a baseline, which knows of no symmetry: every entry has a mean and deviation of its own.
+fn own_scaling(problem: &Problem) -> Option<Problem> {
+    let Inputs::Array { dim, values } = problem.train.inputs() else { return None };
+    problem.scaled(Some(&Scaling::of_arrays(values, *dim, [])))
+}
+
+/// One fit. None when it was stopped, and no network when its loss left the numbers.
+fn train_one(fit: &FitConfig, problem: &Problem, options: RunOptions<'_>) -> Result<Option<(Record, Option<Trained>)>> {
+    let outcome = fit.run_unless(problem, options.stop, |epoch| {
+        (options.listen)(Event::Epochs(1));
+        let what = if fit.method == Method::Cgreg { format!("lambda {}", fit.lambda) } else { fit.method.title().into() };
         let (loss, accuracy) = (epoch.validation_loss, 100.0 * epoch.validation_accuracy);
-        (how.listen)(Heard::Message(match problem.measure {
-            crate::screen::Measure::Accuracy => format!("λ={}: loss {loss:.3}, validation {accuracy:.1} %", fit.lambda),
-            crate::screen::Measure::RSquared { .. } => format!("λ={}: loss {loss:.3}", fit.lambda),
+        (options.listen)(Event::Message(match problem.measure {
+            Measure::Accuracy => format!("{what}: loss {loss:.3}, validation {accuracy:.1} %"),
+            Measure::RSquared { .. } => format!("{what}: loss {loss:.3}"),
         }));
     });
-    let Outcome { record, network, lattices } = match outcome {
-        Err(Error::Network(invar_nn::Error::Diverged { .. })) => return Ok(Some(diverged(fit, problem.chance))),
-        Err(Error::Stopped) => return Ok(None),
-        outcome => outcome?,
+    match outcome {
+        Err(Error::Network(invar_nn::Error::Diverged { .. })) => Ok(Some((diverged(fit, problem.chance), None))),
+        Err(Error::Stopped) => Ok(None),
+        outcome => {
+            let Outcome { record, network, lattices } = outcome?;
+            Ok(Some((record, Some(Trained { network, lattices }))))
+        }
+    }
+}
+
+/// A network, and the lattices of its CG layers where they are not the one of the problem.
+struct Trained {
+    network: Network,
+    lattices: Option<Lattices>,
+}
+
+/// One fit, from fresh weights to its model file. None when it was stopped.
+fn fit_one(
+    fit: &FitConfig,
+    store: &Store<'_>,
+    loaded: &Loaded,
+    prepared: &Prepared,
+    options: RunOptions<'_>,
+) -> Result<Option<Record>> {
+    let problem = &prepared.problem;
+    let (record, network, lattices) = match train_one(fit, problem, options)? {
+        None => return Ok(None),
+        Some((record, None)) => return Ok(Some(record)),
+        Some((record, Some(Trained { network, lattices }))) => (record, network, lattices),
     };
-    let lattices = match lattices {
-        Some(lattices) => lattices,
-        None => Lattices::single(problem.groups())?,
+    let levels = |bases: &Bases| bases.blocks.iter().map(|block| block.level).collect();
+    let levels = match &lattices {
+        Some(lattices) => lattices.layers().iter().map(|layer| levels(layer.bases())).collect(),
+        None => vec![levels(problem.bases()?)],
     };
+    let lattices = lattices.map_or_else(|| Lattices::single(problem.groups()), Ok)?;
     let exact = Exact::of(&network, &lattices, problem, loaded.project.tolerance())?;
     let notes = Notes {
         network: invar_nn::Model::describe(&network),
@@ -277,10 +294,11 @@ fn fit_one(fit: &FitConfig, store: &Store<'_>, loaded: &Loaded, prepared: &Prepa
         on_top: exact.on_top.clone(),
         curve: Vec::new(),
         scaling: prepared.scaling.clone(),
+        levels,
     };
-    let maker = Maker { loaded, prepared };
-    let members = maker.members_of_grid(&exact);
-    maker.saved(&exact.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(fit)?)?;
+    let bundle = Bundle { loaded, prepared };
+    let members = bundle.members_of_grid(&exact);
+    bundle.saved(&exact.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(fit)?)?;
     Ok(Some(record))
 }
 
@@ -290,12 +308,12 @@ pub(super) fn run_screen(
     store: &Store<'_>,
     loaded: &Loaded,
     prepared: &Prepared,
-    how: How<'_>,
+    options: RunOptions<'_>,
 ) -> Result<ScreenRecord> {
     let mut records: Records<ScreenRecord> = Records::open(&store.screens())?;
     let memory = store.folder.join("screen");
     if let Some(record) = records.find(config)
-        && store.is_there(config, how)?
+        && store.is_there(config, options)?
     {
         // A program may have been killed before it removed what is of no more use.
         if memory.exists() {
@@ -304,11 +322,11 @@ pub(super) fn run_screen(
         return Ok(record.clone());
     }
     let listen = |progress: Progress| match progress {
-        Progress::Epochs(count) => (how.listen)(Heard::Epochs(count)),
-        Progress::Stage(stage, left) => (how.listen)(Heard::Left(left, stage.into())),
+        Progress::Epochs(count) => (options.listen)(Event::Epochs(count)),
+        Progress::Stage(stage, left) => (options.listen)(Event::Left(left, stage.into())),
     };
     let memory = Memory::open(&memory, config)?;
-    let Screened { record, model } = config.screen(&prepared.problem, how.threads, how.stop, &listen, Some(&memory))?;
+    let Screened { record, model } = config.screen(&prepared.problem, options.threads, options.stop, &listen, Some(&memory))?;
     let notes = Notes {
         network: model.describe(),
         violations: None,
@@ -316,10 +334,11 @@ pub(super) fn run_screen(
         on_top: vec![None; record.names.len()],
         curve: Record::thinned(&model.curve),
         scaling: model.scaling.clone().or_else(|| prepared.scaling.clone()),
+        levels: Vec::new(),
     };
-    let maker = Maker { loaded, prepared };
-    let members = Maker::members_of_screen(&record);
-    maker.saved(&model.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(config)?)?;
+    let bundle = Bundle { loaded, prepared };
+    let members = Bundle::members_of_screen(&record);
+    bundle.saved(&model.network, notes.scaling.as_ref(), &members, &notes)?.save(&store.model(config)?)?;
     if records.find(config).is_none() {
         records.add(record.clone())?;
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::scaling::TargetScaling;
-use crate::screen::{PerExample, Scores};
+use crate::screen::{Measure, PerExample, Scores};
 use crate::stats::{Mean, proportion};
 
 /// Two predicted numbers count as the same when they differ by at most this share of the deviation of the training targets.
@@ -64,9 +64,17 @@ fn class(outputs: &[f32]) -> (usize, f64) {
 
 impl PartScore {
     /// Compares answers with labels.
-    pub(super) fn of(part: &str, table: &Table, answers: &Answers) -> Self {
+    pub(super) fn of(part: &str, table: &Table, answers: &Answers, measure: Measure) -> Self {
         let (part, examples) = (part.to_string(), table.len());
         match (&table.labels, answers) {
+            (Labels::Values(_), Answers::Values(_)) if measure == Measure::Accuracy => {
+                let right = match scored(table, answers, measure).each {
+                    PerExample::Right(right) => right.into_iter().filter(|&right| right).count(),
+                    PerExample::Error(_) => 0,
+                };
+                let score = right as f64 / examples.max(1) as f64;
+                Self { part, examples, score, interval: proportion(right, examples), error: None, confusion: Vec::new() }
+            }
             (Labels::Classes { names, values }, Answers::Classes(found)) => {
                 let mut confusion = vec![vec![0; names.len()]; names.len()];
                 values.iter().zip(found).for_each(|(&truth, &(answer, _))| confusion[truth][answer] += 1);
@@ -76,7 +84,7 @@ impl PartScore {
             }
             (Labels::Values(values), Answers::Values(found)) => {
                 let squares: f64 = values.iter().zip(found).map(|(&v, a)| (a - f64::from(v)).powi(2)).sum();
-                let shares = match scored(table, answers).each {
+                let shares = match scored(table, answers, measure).each {
                     PerExample::Error(errors) => errors.into_iter().map(|error| 1.0 - error).collect(),
                     PerExample::Right(_) => Vec::new(),
                 };
@@ -90,8 +98,12 @@ impl PartScore {
 }
 
 /// The score of every example, to compare two models with.
-pub(super) fn scored(table: &Table, answers: &Answers) -> Scores {
+pub(super) fn scored(table: &Table, answers: &Answers, measure: Measure) -> Scores {
     let each = match (&table.labels, answers) {
+        // Whole numbers: an answer is right or not.
+        (Labels::Values(values), Answers::Values(found)) if measure == Measure::Accuracy => {
+            PerExample::Right(values.iter().zip(found).map(|(&v, a)| (a.round() - f64::from(v)).abs() < 0.5).collect())
+        }
         (Labels::Values(values), Answers::Values(found)) => {
             let count = values.len().max(1) as f64;
             let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / count;
@@ -115,13 +127,21 @@ pub(super) fn moved(action: &invar_algebra::Action, example: &[f32]) -> Vec<f32>
     out.into_iter().map(|v| v as f32).collect()
 }
 
+/// By how much two predicted numbers may differ and still count as the same.
+pub(super) fn same_number(measure: Measure, targets: Option<TargetScaling>) -> f64 {
+    match measure {
+        Measure::Accuracy => 0.5,
+        Measure::RSquared { variance } => SAME * targets.map_or(variance.sqrt(), |targets| targets.deviation),
+    }
+}
+
 /// Share of examples that are answered alike before and after a random element of a group has moved them.
 pub(super) fn consistency(
     program: &Program,
     table: &Table,
     group: &Group,
     before: &Answers,
-    targets: Option<TargetScaling>,
+    same: f64,
     seed: u64,
 ) -> Result<f64> {
     let mut rng = invar_nn::rng(seed, STREAM);
@@ -131,8 +151,7 @@ pub(super) fn consistency(
     let alike = match (before, &after) {
         (Answers::Classes(before), Answers::Classes(after)) => before.iter().zip(after).filter(|(a, b)| a.0 == b.0).count(),
         (Answers::Values(before), Answers::Values(after)) => {
-            let limit = SAME * targets.map_or(1.0, |targets| targets.deviation);
-            before.iter().zip(after).filter(|(a, b)| (*a - *b).abs() <= limit).count()
+            before.iter().zip(after).filter(|(a, b)| (*a - *b).abs() <= same).count()
         }
         _ => 0,
     };
@@ -151,7 +170,12 @@ mod tests {
     #[test]
     fn classes_are_counted_by_truth_and_answer() {
         let table = table(Labels::Classes { names: vec!["a".into(), "b".into()], values: vec![0, 0, 1, 1] });
-        let score = PartScore::of("validation", &table, &Answers::Classes(vec![(0, 1.0), (1, 0.6), (1, 1.0), (1, 0.9)]));
+        let score = PartScore::of(
+            "validation",
+            &table,
+            &Answers::Classes(vec![(0, 1.0), (1, 0.6), (1, 1.0), (1, 0.9)]),
+            Measure::Accuracy,
+        );
         assert_eq!((score.score, score.confusion), (0.75, vec![vec![1, 1], vec![0, 2]]));
         assert!(score.interval[0] > 0.2 && score.interval[0] < 0.75 && score.interval[1] > 0.75 && score.interval[1] < 1.0);
         let (best, share) = class(&[1.0, 1.0 + 3f32.ln(), 1.0]);
@@ -161,7 +185,8 @@ mod tests {
     #[test]
     fn numbers_are_judged_by_r_squared() {
         let table = table(Labels::Values(vec![0.0, 2.0, 4.0]));
-        let score = PartScore::of("test", &table, &Answers::Values(vec![0.0, 2.0, 2.0]));
+        let score =
+            PartScore::of("test", &table, &Answers::Values(vec![0.0, 2.0, 2.0]), Measure::RSquared { variance: 8.0 / 3.0 });
         // The errors have a mean square of 4/3, the labels a variance of 8/3.
         assert!((score.score - 0.5).abs() < 1e-9 && (score.error.unwrap() - (4f64 / 3.0).sqrt()).abs() < 1e-9);
     }

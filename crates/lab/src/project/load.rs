@@ -5,8 +5,10 @@ use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
 use invar_nn::{InnerConfig, OrbitConfig, Reynolds};
 use serde::{Deserialize, Serialize};
 
-use super::file::{Learner, ModelKind, Project, Validation};
+use super::built_in::{Known, drawn};
+use super::file::{Goal, Learner, ModelKind, Project, Validation};
 use crate::error::{Error, Result};
+use crate::problem::Data;
 
 /// Filters of convolutions see patches of this side.
 pub(super) const PATCH: usize = 3;
@@ -32,6 +34,8 @@ pub struct Loaded {
     pub groups: Vec<Group>,
     /// The network that fits.
     pub architecture: Architecture,
+    /// What is known beyond what files say, of a built-in task.
+    pub known: Option<Known>,
 }
 
 /// A network that fits data and candidates.
@@ -82,8 +86,31 @@ impl Architecture {
 impl Loaded {
     /// Reads everything. With [`Missing::Keep`] values that are missing come in as NaN, to be counted.
     pub fn load(project: Project, missing: Missing) -> Result<Self> {
+        match project.data.built_in()? {
+            Some(data) => Self::of_task(project, data),
+            None => Self::of_files(project, missing),
+        }
+    }
+
+    fn of_task(mut project: Project, data: Data) -> Result<Self> {
+        let own = data.own_candidates()?;
+        if project.symmetries.candidates.is_empty() {
+            project.symmetries = own.clone();
+        }
+        let (tables, known) = drawn(data, project.train.seed, project.symmetries == own)?;
+        let [train, validation, test] = tables;
+        let mut loaded = Self::of_tables(project, Format::Npy, train, validation, Some(test))?;
+        loaded.known = Some(known);
+        Ok(loaded)
+    }
+
+    fn of_files(project: Project, missing: Missing) -> Result<Self> {
         let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
-        let source = project.source(&project.data.train);
+        let Some(files) = &project.data.train else {
+            let expected = "a file or folder, or a built-in `task`".into();
+            return Err(Error::Setting { name: "[data] train", expected, got: "none".into() });
+        };
+        let source = project.source(files);
         let (format, train) = (source.format()?, read(source)?);
         let beside = |files| -> Result<Table> {
             let table = read(project.source(files).beside(&train)?)?;
@@ -103,10 +130,20 @@ impl Loaded {
                 (train.select(&parts.train), train.select(&parts.validation))
             }
         };
+        Self::of_tables(project, format, train, validation, test)
+    }
+
+    /// A project on examples in memory, whatever its `[data]` says; `format` is that of files without a telling name.
+    pub fn of_tables(project: Project, format: Format, train: Table, validation: Table, test: Option<Table>) -> Result<Self> {
         let shape = Shape::new(&train.shape)?;
         let groups = on_shape(&project.symmetries.candidates, &shape)?;
         let architecture = architecture(&project, &shape, &groups)?;
-        Ok(Self { project, format, train, validation, test, shape, groups, architecture })
+        Ok(Self { project, format, train, validation, test, shape, groups, architecture, known: None })
+    }
+
+    /// Whether answers are classes or numbers.
+    pub fn goal(&self) -> Goal {
+        if matches!(self.train.labels, Labels::Classes { .. }) { Goal::Classification } else { Goal::Regression }
     }
 
     /// The candidates where weights meet them: on patches for convolutions that decide, else on the whole example.
@@ -156,7 +193,11 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
     };
     let architecture = match project.model.kind {
         ModelKind::Auto if square && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
-        ModelKind::Auto if project.train.learner == Some(Learner::Cgreg) => Architecture::Feedforward,
+        ModelKind::Auto if project.train.learner == Some(Learner::Cgreg) => match project.data.built_in()? {
+            // What no layer of invariant weights can see.
+            Some(Data::Graphs(graphs)) if graphs.task.needs_lift() => Architecture::Orbit,
+            _ => Architecture::Feedforward,
+        },
         ModelKind::Auto => Architecture::Auto,
         ModelKind::Feedforward => Architecture::Feedforward,
         ModelKind::Pairs => Architecture::Pairs,

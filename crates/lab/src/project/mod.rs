@@ -1,4 +1,4 @@
-//! From the user's files to a trained model.
+//! From a source of data, the user's files or a built-in task, to a trained model.
 //!
 //! [`Project`] (what `invar.toml` says) -> [`Loaded`] (the data and the groups, read and split) -> [`Findings`] (what there is to
 //! know before training) -> [`Prepared`] (a problem, scaled) -> [`train()`]: fits, each a model file of its own -> a [`Run`], with
@@ -7,6 +7,7 @@
 mod file;
 mod read;
 
+mod built_in;
 mod load;
 
 mod prepare;
@@ -17,6 +18,7 @@ mod sketch;
 mod bundle;
 mod exact;
 mod fits;
+mod grid;
 
 mod examples;
 mod judge;
@@ -24,15 +26,17 @@ mod judge;
 mod run;
 mod train;
 
+pub use built_in::Known;
 pub use check::{CandidateFinding, Finding, Findings, NormalityFinding, Severity, SplitFinding};
 pub use examples::{Picture, Shown, Version};
 pub use file::{
-    DataSection, Files, Goal, Learner, ModelKind, ModelSection, Project, SymmetrySection, TaskSection, TrainSection, Validation,
+    DataSection, EvidenceFor, Files, Goal, Learner, ModelKind, ModelSection, Penalty, Project, SymmetrySection, TaskSection,
+    TrainSection, Validation,
 };
-pub use fits::{Heard, How};
+pub use fits::{Event, RunOptions};
 pub use judge::PartScore;
 pub use load::{Architecture, Loaded};
 pub use prepare::Prepared;
-pub use run::{Curve, FitLine, KeptGroupFacts, MODEL, RECORDS, RUN, Run, SCREENS};
+pub use run::{Curve, KeptGroupFacts, MODEL, ModelLine, RECORDS, RUN, Run, SCREENS, Subspaces};
 pub use sketch::{Sketch, sketch};
 pub use train::train;

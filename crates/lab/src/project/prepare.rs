@@ -29,12 +29,47 @@ pub struct Prepared {
 impl Loaded {
     /// The data as networks take them.
     pub fn prepare(&self) -> Result<Prepared> {
-        let images = self.architecture.takes_images();
+        self.check_labels()?;
+        let known = self.known.as_ref();
+        let vocabulary = known.and_then(|known| known.vocabulary);
         let scaling = match learner(self)? {
-            _ if images => Scaling::of_images(&self.train),
+            _ if vocabulary.is_some() => None,
+            // The pixels of a task are what its network is made for.
+            _ if self.architecture.takes_images() => {
+                if known.is_none() {
+                    Scaling::of_images(&self.train)
+                } else {
+                    None
+                }
+            }
             Learner::Cgreg => Some(Scaling::of_arrays(&self.train.inputs, self.train.width(), &self.groups)),
             Learner::Screen => None,
         };
+        let targets = match &self.train.labels {
+            Labels::Values(values) if known.is_none() => Some(TargetScaling::of(values)),
+            _ => None,
+        };
+        let dataset = |table: &Table| self.dataset(table, scaling.as_ref(), targets);
+        let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
+        let test = self.test.as_ref().map(dataset).transpose()?;
+        let measure = known.map_or_else(|| Measure::of(&validation), |known| known.measure);
+        let chance = || most_frequent(measure, &train, test.as_ref().unwrap_or(&validation));
+        let problem = Problem {
+            subspaces: Subspaces::of(self.weight_groups()?)?,
+            symmetry: known.and_then(|known| known.symmetry.clone()),
+            vocabulary,
+            measure,
+            chance: known.map_or_else(chance, |known| known.chance),
+            pairs: self.pairs(scaling.as_ref()),
+            train,
+            validation,
+            test,
+        };
+        Ok(Prepared { data: self.data()?, problem, scaling, targets })
+    }
+
+    /// Numbers that do not differ leave nothing to learn.
+    fn check_labels(&self) -> Result<()> {
         for (part, table) in self.parts() {
             if let Labels::Values(values) = &table.labels
                 && values.iter().all(|value| value.total_cmp(&values[0]).is_eq())
@@ -44,26 +79,24 @@ impl Loaded {
                 return Err(Error::Setting { name: "labels", expected: "numbers that differ".into(), got });
             }
         }
-        let targets = match &self.train.labels {
-            Labels::Values(values) => Some(TargetScaling::of(values)),
-            _ => None,
-        };
-        let dataset = |table: &Table| self.dataset(table, scaling.as_ref(), targets);
-        let (train, validation) = (dataset(&self.train)?, dataset(&self.validation)?);
-        let test = self.test.as_ref().map(dataset).transpose()?;
-        let measure = Measure::of(&validation);
-        let problem = Problem {
-            subspaces: Subspaces::of(self.weight_groups()?)?,
-            symmetry: None,
-            vocabulary: None,
-            measure,
-            chance: most_frequent(measure, &train, test.as_ref().unwrap_or(&validation)),
-            train,
-            validation,
-            test,
-            pairs: None,
-        };
-        Ok(Prepared { data: Data::Files(self.digest()?), problem, scaling, targets })
+        Ok(())
+    }
+
+    /// Coupled pairs as networks take them.
+    fn pairs(&self, scaling: Option<&Scaling>) -> Option<[Dataset; 2]> {
+        let pairs = self.known.as_ref()?.pairs.as_ref()?;
+        Some(pairs.each_ref().map(|data| match scaling {
+            Some(scaling) => data.clone().with_entries(|place, value| scaling.entry(place, value)),
+            None => data.clone(),
+        }))
+    }
+
+    /// What identifies the data: a task with its sizes, or everything about files that decides a fit.
+    fn data(&self) -> Result<Data> {
+        match &self.known {
+            Some(known) if known.symmetry.is_some() => Ok(known.data),
+            _ => Ok(Data::Files(self.digest()?)),
+        }
     }
 
     /// Of everything about the data that decides a fit.
@@ -75,7 +108,9 @@ impl Loaded {
     fn dataset(&self, table: &Table, scaling: Option<&Scaling>, targets: Option<TargetScaling>) -> Result<Dataset> {
         let width = table.width();
         let values = scaling.map_or_else(|| table.inputs.clone(), |scaling| scaling.apply(&table.inputs, width));
+        let tokens = self.known.as_ref().is_some_and(|known| known.vocabulary.is_some());
         let inputs = match self.shape.sides() {
+            _ if tokens => Inputs::Tokens { length: width, values: values.into_iter().map(|value| value as i32).collect() },
             &[channels, height, width] if self.architecture.takes_images() => {
                 Inputs::Images { channels, height, width, values: Pixels::new(values) }
             }
@@ -84,7 +119,8 @@ impl Loaded {
         let targets = match (&table.labels, targets) {
             (Labels::Classes { names, values }, _) => Targets::Classes { count: names.len(), labels: values.clone() },
             (Labels::Values(values), Some(scaling)) => Targets::Values(values.iter().map(|&v| scaling.scaled(v)).collect()),
-            _ => {
+            (Labels::Values(values), None) => Targets::Values(values.clone()),
+            (Labels::None, _) => {
                 let (expected, got) = ("one label per example".into(), "none".into());
                 return Err(Error::Setting { name: "labels", expected, got });
             }

@@ -20,9 +20,33 @@ const MOST_FOLDS: usize = 100;
 /// What counts are.
 const WHOLE: &str = "expected a whole number, not negative and below 2^63";
 
-/// The sections with their keys; the first of each is required where `true`.
+/// The key that names a built-in task.
+const TASK: &str = "task";
+/// What is said about a built-in task alone.
+const OF_TASKS: [&str; 3] = ["examples", "length", "invariant"];
+
+/// The sections with their keys; the first of each is required where `true`, but for a built-in task, which is its own data.
 const SECTIONS: [(&str, bool, &[&str]); 5] = [
-    ("data", true, &["train", "validation", "test", "format", "inputs", "label", "header", "shape", "layout", "limit"]),
+    (
+        "data",
+        true,
+        &[
+            "train",
+            "validation",
+            "test",
+            "format",
+            "inputs",
+            "label",
+            "header",
+            "shape",
+            "layout",
+            "limit",
+            TASK,
+            "examples",
+            "length",
+            "invariant",
+        ],
+    ),
     ("task", true, &["kind"]),
     ("symmetries", true, &["candidates"]),
     ("model", false, &["kind", "head"]),
@@ -32,6 +56,9 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
         &[
             "learner",
             "lambdas",
+            "penalty",
+            "temperature",
+            "schedule",
             "learning_rate",
             "epochs",
             "batch",
@@ -40,6 +67,8 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
             "only_shown",
             "folds",
             "require",
+            "evidence",
+            "augment",
             "seed",
         ],
     ),
@@ -78,6 +107,11 @@ impl Project {
         Ok(project)
     }
 
+    /// Refuses settings that cannot be, whoever made them.
+    pub fn check(&self) -> Result<()> {
+        self.check_values().map_err(|Wrong { key, expected, got, .. }| Error::Setting { name: key, expected, got })
+    }
+
     fn check_values(&self) -> std::result::Result<(), Wrong> {
         let train = &self.train;
         let within = |key, value: Option<usize>, most: usize| match value {
@@ -112,7 +146,10 @@ impl Project {
                 return wrong("train", "lambdas", "at least one number, none below 0", got);
             }
         }
-        if self.symmetries.candidates.is_empty() {
+        if let Some(temperature) = train.temperature {
+            number("train", "temperature", temperature, temperature >= 1.0 && temperature.is_finite(), "a number of at least 1")?;
+        }
+        if self.symmetries.candidates.is_empty() && self.data.task.is_none() {
             return wrong("symmetries", "candidates", "at least one symmetry, such as \"flip(1)\"", "none".into());
         }
         if self.data.limit == Some(0) {
@@ -128,7 +165,7 @@ impl Project {
             Files::Two { inputs, labels } => [inputs, labels].iter().any(|path| path.as_os_str().is_empty()),
         };
         let validation = if let Validation::Files(files) = &self.data.validation { Some(files) } else { None };
-        let named = [("train", Some(&self.data.train)), ("validation", validation), ("test", self.data.test.as_ref())];
+        let named = [("train", self.data.train.as_ref()), ("validation", validation), ("test", self.data.test.as_ref())];
         if let Some((key, _)) = named.into_iter().find(|(_, files)| files.is_some_and(empty)) {
             return wrong("data", key, "a path", "an empty text".into());
         }
@@ -179,8 +216,24 @@ impl Place<'_> {
                 return Err(self.wrong(Some(span), &problem));
             }
         }
-        for (name, required, keys) in SECTIONS.into_iter().filter(|(_, required, _)| *required) {
-            debug_assert!(required);
+        let data = tree.get("data").and_then(|section| section.get_ref().as_table());
+        if let Some(data) = data.filter(|data| data.contains_key(TASK)) {
+            let sized = |key: &str| key == TASK || OF_TASKS.contains(&key);
+            if let Some(key) = data.keys().find(|key| !sized(key.get_ref())) {
+                let problem =
+                    format!("[data] {}: a built-in task has no files; it goes with {}", key.get_ref(), OF_TASKS.join(", "));
+                return Err(self.wrong(Some(key.span()), &problem));
+            }
+            return match tree.get("task") {
+                Some(section) => Err(self.wrong(Some(section.span()), "[task]: a built-in task knows what is to be predicted")),
+                None => Ok(()),
+            };
+        }
+        if let Some((key, _)) = data.and_then(|data| data.iter().find(|(key, _)| OF_TASKS.contains(&key.get_ref().as_ref()))) {
+            let problem = format!("[data] {}: is for a built-in task, which `{TASK}` names", key.get_ref());
+            return Err(self.wrong(Some(key.span()), &problem));
+        }
+        for (name, _, keys) in SECTIONS.into_iter().filter(|(_, required, _)| *required) {
             let Some(section) = tree.get(name) else {
                 return Err(
                     self.wrong(None, &format!("expected a section [{name}] with the key `{}`; `invar init` writes one", keys[0]))
@@ -235,8 +288,8 @@ mod tests {
     #[test]
     fn a_small_project_has_defaults() {
         let project = parse(SMALL).unwrap();
-        assert_eq!(project.source(&project.data.train).path, Path::new("place/a.npz"));
-        assert_eq!((project.task.kind, project.model.kind), (Goal::Classification, ModelKind::Auto));
+        assert_eq!(project.source(project.data.train.as_ref().unwrap()).path, Path::new("place/a.npz"));
+        assert_eq!((project.task.as_ref().unwrap().kind, project.model.kind), (Goal::Classification, ModelKind::Auto));
         assert_eq!((project.data.validation.clone(), project.tolerance()), (Validation::Share(0.2), 5.0));
         assert_eq!(project.symmetries.candidates[0].to_string(), "flip(1)");
     }
@@ -246,21 +299,45 @@ mod tests {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
             format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
-            kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
-            epochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\nonly_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nseed = 9\n";
+            kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\npenalty = \"levels\"\n\
+            temperature = 2\nschedule = \"constant\"\nlearning_rate = 0.01\nepochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\n\
+            only_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nevidence = \"all\"\naugment = true\nseed = 9\n";
         let project = parse(text).unwrap();
-        let source = project.source(&project.data.train);
+        let source = project.source(project.data.train.as_ref().unwrap());
         assert_eq!((source.path.as_path(), source.labels.as_deref()), (Path::new("place/x.npy"), Some(Path::new("place/y.npy"))));
         let test = project.source(project.data.test.as_ref().unwrap());
         assert_eq!((test.path.as_path(), test.labels, test.limit), (Path::new("/t.csv"), None, Some(7)));
         assert_eq!((project.train.learner, project.train.seed), (Some(Learner::Screen), 9));
         let written = toml::to_string(&project).unwrap();
         assert_eq!(parse(&written).unwrap(), project);
-        // Every key is known to the list that suggestions come from: `inputs` alone is missing above.
+        // Every key is known to the list that suggestions come from: `inputs` and what is said of tasks are missing above.
         let tree: toml::Table = written.parse().unwrap();
         for (name, _, keys) in SECTIONS {
             let missing = keys.iter().filter(|key| !tree[name].as_table().unwrap().contains_key(**key));
-            assert!(missing.eq(if name == "data" { &["inputs"][..] } else { &[] }), "{name}");
+            assert!(
+                missing.eq(if name == "data" { &["inputs", TASK, "examples", "length", "invariant"][..] } else { &[] }),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_built_in_task_is_data_and_goal_in_one() {
+        let project = parse("[data]\ntask = \"sum\"\nexamples = 500\nlength = 6\n[train]\nseed = 3\n").unwrap();
+        let sizes = (project.data.task.as_deref(), project.data.examples, project.data.length);
+        assert_eq!(sizes, (Some("sum"), Some(500), Some(6)));
+        assert!(project.symmetries.candidates.is_empty() && project.data.train.is_none());
+        assert_eq!(parse(&toml::to_string(&project).unwrap()).unwrap(), project);
+        for (text, expected) in [
+            (
+                "[data]\ntask = \"sum\"\ntrain = \"a.csv\"\n",
+                "line 3: [data] train: a built-in task has no files; it goes with examples",
+            ),
+            ("[data]\ntask = \"sum\"\n[task]\nkind = \"regression\"\n", "line 3: [task]: a built-in task knows what is to be"),
+            (&SMALL.replace("[task]", "length = 3\n[task]"), "line 3: [data] length: is for a built-in task, which `task` names"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
     }
 

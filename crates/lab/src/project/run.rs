@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use invar_algebra::{Group, Shape};
+use invar_algebra::{Group, GroupSet, Shape};
 use invar_data::Digest;
 use invar_nn::Epoch;
 use invar_program::Saved;
 use serde::{Deserialize, Serialize};
 
 use super::examples::Shown;
-use super::file::{Learner, Project};
+use super::file::{Goal, Learner, Project};
 use super::judge::PartScore;
 use super::load::{Architecture, PATCH, on_shape};
 use crate::error::{Error, Result};
@@ -18,11 +18,11 @@ use crate::files::write_whole;
 use crate::problem::Data;
 use crate::record::Metrics;
 use crate::scaling::{Scaling, TargetScaling};
-use crate::screen::{Cost, Measure, Rule};
+use crate::screen::{Cost, Measure, Role, Rule, ScreenRecord};
 use crate::symmetry::Symmetry;
 
 /// The version of the file that this code writes, and the newest it reads.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// The name of the file in the folder of a run.
 pub const RUN: &str = "run.json";
 /// The file of fits of the grid.
@@ -46,6 +46,8 @@ pub struct Run {
     pub folder: String,
     /// What identifies the data.
     pub data: Data,
+    /// Whether answers are classes or numbers.
+    pub goal: Goal,
     /// The shape of an example.
     pub shape: Vec<usize>,
     /// The names of the classes; none for regression.
@@ -75,17 +77,26 @@ pub struct Run {
     pub kept_cost: Option<Cost>,
     /// The group that is kept.
     pub group: KeptGroupFacts,
-    /// Every fit of the grid, or the results that a screen compares.
-    pub fits: Vec<FitLine>,
+    /// Every model that was compared, baselines included.
+    pub models: Vec<ModelLine>,
     /// The learning curve of every fit that has one.
     pub curves: Vec<Curve>,
     /// The final model on validation examples, and on test examples if there are any.
     pub scores: Vec<PartScore>,
     /// The same for the most frequent answer.
     pub chance: f64,
-    /// What speaks against trusting the verdicts, in words.
-    #[serde(default)]
-    pub doubts: Vec<String>,
+    /// Why the verdicts say little, and what to try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weakness: Option<String>,
+    /// Everything that the learner screen found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<ScreenRecord>,
+    /// cgreg: the subspaces of each CG layer, most invariant first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subspaces: Vec<Vec<Subspaces>>,
+    /// The candidates that truly hold, by their places in the list, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub true_symmetry: Option<GroupSet>,
     /// Share of validation examples answered alike before and after a random kept transformation; none when nothing is kept.
     pub consistency: Option<f64>,
     /// Examples with transformed versions.
@@ -111,22 +122,36 @@ pub struct KeptGroupFacts {
     pub blocks: Option<Vec<Vec<String>>>,
 }
 
-/// One fit in a table.
+/// A model in a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FitLine {
-    /// What it was.
+pub struct ModelLine {
+    /// What it is compared for; none for a fit of the grid that is neither chosen nor without penalty.
+    pub role: Option<Role>,
+    /// In words.
     pub name: String,
     /// On validation examples; none when it diverged.
     pub validation: Option<Metrics>,
-    /// On test examples.
+    /// In the other environment, if there is one. Decides nothing.
     pub extrapolation: Option<Metrics>,
-    /// How many candidates its layers kept, where that is read off.
+    /// Share of coupled pairs with one prediction (Definition 2), where they can be drawn.
+    pub consistency: Option<f64>,
+    /// How many candidates it keeps, where that is known.
     pub kept: Option<usize>,
     /// Epochs trained.
     pub epochs: Option<usize>,
     /// Whether it became the model.
     pub chosen: bool,
+}
+
+/// The subspaces of one level of a CG layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subspaces {
+    /// How many candidates their weights are invariant to.
+    pub level: usize,
+    /// Which of them the network uses.
+    pub used: Vec<bool>,
 }
 
 /// A learning curve.
@@ -145,6 +170,25 @@ impl Run {
     /// Names of the candidates that are kept.
     pub fn kept(&self) -> impl Iterator<Item = &str> {
         self.symmetries.iter().filter(|symmetry| symmetry.kept).map(|symmetry| symmetry.name.as_str())
+    }
+
+    /// The first model of a role.
+    pub fn model(&self, role: Role) -> Option<&ModelLine> {
+        self.models.iter().find(|line| line.role == Some(role))
+    }
+
+    /// The final model.
+    pub fn chosen(&self) -> Option<&ModelLine> {
+        self.models.iter().find(|line| line.chosen)
+    }
+
+    /// What the data are called: the task, or the files that are trained on.
+    pub fn data_name(&self) -> String {
+        match (&self.project.data.task, &self.project.data.train) {
+            (Some(task), _) => task.clone(),
+            (None, Some(files)) => files.to_string(),
+            (None, None) => "examples in memory".into(),
+        }
     }
 
     /// How many positions there are, where exchanging any two of them is a candidate.

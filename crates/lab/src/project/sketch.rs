@@ -245,7 +245,7 @@ mod tests {
     fn the_sketch_of_nothing_is_a_project() {
         let (project, guesses) = read(Path::new(""), None);
         assert_eq!((project.symmetries.candidates.len(), guesses.len()), (2, 0));
-        assert_eq!(project.data.train, Files::One("train.npz".into()));
+        assert_eq!(project.data.train, Some(Files::One("train.npz".into())));
     }
 
     #[test]
@@ -255,14 +255,14 @@ mod tests {
         let rows: Vec<String> = (0..50).map(|k| format!("{k},{},{}\n", k + 1, ["red", "blue"][k % 2])).collect();
         std::fs::write(&path, format!("a,b,Class\n{}", rows.concat())).unwrap();
         let (project, guesses) = read(folder.path(), Some(&path));
-        assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("Class"), Goal::Classification));
+        assert_eq!((project.data.label.as_deref(), project.task.as_ref().unwrap().kind), (Some("Class"), Goal::Classification));
         assert_eq!(project.symmetries.candidates[0].to_string(), "swaps(0)");
         assert!(guesses.contains(&"50 examples of shape 2".to_string()), "{guesses:?}");
         assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Auto);
         let rows: Vec<String> = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
         std::fs::write(&path, format!("a,value\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
-        assert_eq!((project.data.label.as_deref(), project.task.kind), (Some("value"), Goal::Regression));
+        assert_eq!((project.data.label.as_deref(), project.task.as_ref().unwrap().kind), (Some("value"), Goal::Regression));
         // A comma inside quotes is part of a name.
         std::fs::write(&path, format!("a,\"value, in metres\"\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
@@ -297,7 +297,7 @@ mod tests {
         write_npy(&at("x.npy"), &Array::Floats(&[2, 2], &[0.0; 4])).unwrap();
         write_npy(&at("y.npy"), &Array::Integers(&[2], &[0, 1])).unwrap();
         let (project, _) = told(folder.path(), Some(Source { labels: Some(at("y.npy")), ..source("x.npy") }));
-        assert_eq!(project.data.train, Files::Two { inputs: at("x.npy"), labels: at("y.npy") });
+        assert_eq!(project.data.train, Some(Files::Two { inputs: at("x.npy"), labels: at("y.npy") }));
         for name in ["nothing", "nothing.csv"] {
             let error = sketch(Some(source(name))).unwrap_err().to_string();
             assert!(error.ends_with(&format!("{name}: no such file or folder")), "{error}");

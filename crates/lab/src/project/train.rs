@@ -4,37 +4,41 @@ use std::path::Path;
 
 use invar_algebra::{Group, GroupSet};
 use invar_data::Digest;
-use invar_nn::End;
 use invar_program::{Program, Saved};
 
 use super::examples::show;
 use super::file::Learner;
-use super::fits::{How, Notes, Store, check_screen, grid, run_grid, run_screen, screen};
-use super::judge::{PartScore, answers, consistency, scored};
+use super::fits::{Notes, RunOptions, Store, check_screen, run_screen, screen};
+use super::grid::by_grid;
+use super::judge::{PartScore, answers, consistency, same_number};
 use super::load::{Architecture, Loaded};
 use super::prepare::Prepared;
-use super::run::{Curve, FitLine, KeptGroupFacts, MODEL, Run, VERSION};
-use crate::cgreg::choose_lambda;
+use super::run::{Curve, KeptGroupFacts, MODEL, ModelLine, Run, Subspaces, VERSION};
 use crate::error::{Error, Result};
-use crate::record::Record;
-use crate::screen::{Cost, Normality, Role, Rule, ScreenRecord, blocks};
+use crate::problem::Problem;
+use crate::record::Metrics;
+use crate::screen::{Cost, Measure, ModelRow, Normality, Role, Rule, ScreenRecord, blocks};
 use crate::symmetry::Symmetry;
 
 /// What a learner decided.
-struct Decided {
-    saved: Saved,
-    notes: Notes,
-    symmetries: Vec<Symmetry>,
-    fits: Vec<FitLine>,
-    curves: Vec<Curve>,
-    kept_cost: Option<Cost>,
-    /// What speaks against trusting the verdicts.
-    doubts: Vec<String>,
-    seconds: f64,
+pub(super) struct Decided {
+    pub(super) saved: Saved,
+    pub(super) notes: Notes,
+    pub(super) symmetries: Vec<Symmetry>,
+    pub(super) models: Vec<ModelLine>,
+    pub(super) curves: Vec<Curve>,
+    pub(super) kept_cost: Option<Cost>,
+    /// Why the verdicts say little.
+    pub(super) weakness: Option<String>,
+    /// Everything that a screen found.
+    pub(super) screen: Option<ScreenRecord>,
+    /// The subspaces that a penalty left, CG layer by CG layer.
+    pub(super) subspaces: Vec<Vec<Subspaces>>,
+    pub(super) seconds: f64,
 }
 
 /// Trains, or goes on where an earlier run was cut short: the model and the run are in the folder when this returns.
-pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
+pub fn train(loaded: &Loaded, folder: &Path, options: RunOptions<'_>) -> Result<Run> {
     let learner = learner(loaded)?;
     // What is wrong with the settings is said before anything is written.
     if learner == Learner::Screen {
@@ -43,8 +47,8 @@ pub fn train(loaded: &Loaded, folder: &Path, how: How<'_>) -> Result<Run> {
     let prepared = loaded.prepare()?;
     let store = Store::open(folder, &loaded.project)?;
     let decided = match learner {
-        Learner::Cgreg => by_grid(loaded, &prepared, &store, how)?,
-        Learner::Screen => by_screen(loaded, &prepared, &store, how)?,
+        Learner::Cgreg => by_grid(loaded, &prepared, &store, options)?,
+        Learner::Screen => by_screen(loaded, &prepared, &store, options)?,
     };
     let run = summary(loaded, &prepared, learner, &decided)?;
     // No times: equal runs make equal models.
@@ -85,79 +89,32 @@ pub(super) fn learner(loaded: &Loaded) -> Result<Learner> {
                 ("[train] only_shown", train.only_shown.is_some()),
                 ("[train] folds", train.folds.is_some()),
                 ("[train] require", train.require.is_some()),
+                ("[train] evidence", train.evidence.is_some()),
+                ("[train] augment", train.augment.is_some()),
             ];
             match given.into_iter().find(|(_, given)| *given) {
                 Some((name, _)) => wrong(name, "left out with the learner cgreg", "given".into()),
                 None => Ok(learner),
             }
         }
-        Learner::Screen => Ok(learner),
+        Learner::Screen => {
+            let train = &project.train;
+            let given = [
+                ("[train] penalty", train.penalty.is_some()),
+                ("[train] temperature", train.temperature.is_some()),
+                ("[train] schedule", train.schedule.is_some()),
+            ];
+            match given.into_iter().find(|(_, given)| *given) {
+                Some((name, _)) => wrong(name, "left out with the learner screen, which has no penalty", "given".into()),
+                None => Ok(learner),
+            }
+        }
     }
 }
 
-fn by_grid(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
-    let fits = grid(&loaded.project, loaded.architecture, prepared.data);
-    let records = run_grid(&fits, store, loaded, prepared, how)?;
-    let sound = || records.iter().filter(|record| record.end != End::Diverged);
-    let scores: Vec<(f64, f64)> = sound().map(|record| (record.config.lambda, record.validation.accuracy)).collect();
-    let chosen = choose_lambda(&scores, loaded.project.tolerance() / 100.0)
-        .and_then(|lambda| sound().find(|record| record.config.lambda.total_cmp(&lambda).is_eq()));
-    let Some(chosen) = chosen else {
-        let expected = "so small that one fit converges".into();
-        return Err(Error::Setting {
-            name: "[train] learning_rate, or lambdas,",
-            expected,
-            got: "too large for each of them".into(),
-        });
-    };
-    let (saved, notes): (Saved, Notes) = store.load(&chosen.config)?.ok_or(Error::Stopped)?;
-    let is_chosen = |record: &Record| record.config == chosen.config;
-    let line = |record: &Record| {
-        let there = record.end != End::Diverged;
-        FitLine {
-            name: format!("lambda {}", record.config.lambda),
-            validation: there.then_some(record.validation),
-            extrapolation: record.extrapolation.filter(|_| there),
-            kept: record.layer.as_ref().map(|layer| layer.groups.iter().filter(|group| group.kept).count()),
-            epochs: Some(record.epochs),
-            chosen: is_chosen(record),
-        }
-    };
-    let curve = |record: &Record| Curve {
-        name: format!("lambda {}", record.config.lambda),
-        chosen: is_chosen(record),
-        points: record.curve.clone(),
-    };
-    let members = saved.candidates.iter().flat_map(|candidate| &candidate.members);
-    let symmetry = |(group, member): (usize, &invar_program::Member)| Symmetry {
-        name: member.name.clone(),
-        columns: exchanged(loaded, group),
-        pair: pair(loaded, group),
-        kept: member.kept,
-        verdict: member.verdict.clone(),
-        cost: notes.on_top[group],
-        violation: notes.violations.as_ref().map(|violations| violations[group]),
-        note: match (member.kept, &notes.on_top[group]) {
-            (true, _) => "the penalty made the weights keep it".into(),
-            (false, Some(_)) => "cost of imposing it on the trained network, without training again".into(),
-            (false, None) => "no weights are left that keep it".into(),
-        },
-    };
-    Ok(Decided {
-        symmetries: members.enumerate().map(symmetry).collect(),
-        fits: records.iter().map(line).collect(),
-        curves: sound().map(curve).collect(),
-        doubts: Vec::new(),
-        kept_cost: against_best(loaded, store, sound(), chosen, &saved)?,
-        seconds: records.iter().map(|record| record.seconds).sum(),
-        saved,
-        notes,
-    })
-}
-
-fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'_>) -> Result<Decided> {
+fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, options: RunOptions<'_>) -> Result<Decided> {
     let config = screen(loaded, prepared)?;
-    let record = run_screen(&config, store, loaded, prepared, how)?;
+    let record = run_screen(&config, store, loaded, prepared, options)?;
     let (saved, notes): (Saved, Notes) = store.load(&config)?.ok_or(Error::Stopped)?;
     let symmetry = |group: usize| Symmetry {
         columns: exchanged(loaded, group),
@@ -166,18 +123,20 @@ fn by_screen(loaded: &Loaded, prepared: &Prepared, store: &Store<'_>, how: How<'
     };
     Ok(Decided {
         symmetries: (0..record.names.len()).map(symmetry).collect(),
-        fits: lines(&record),
+        models: lines(&record),
         curves: vec![Curve { name: "the final model".into(), chosen: true, points: notes.curve.clone() }],
-        doubts: record.weakness.iter().cloned().collect(),
         kept_cost: record.kept_cost().map(|tested| tested.cost),
+        weakness: record.weakness.clone(),
+        subspaces: Vec::new(),
         seconds: record.seconds,
+        screen: Some(record),
         saved,
         notes,
     })
 }
 
 /// The columns that a candidate exchanges, where examples are rows of a table.
-fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
+pub(super) fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
     let columns = &loaded.train.columns;
     match loaded.groups[group].swap() {
         Some(swap) if loaded.shape.sides().len() == 1 => {
@@ -188,35 +147,18 @@ fn exchanged(loaded: &Loaded, group: usize) -> Vec<String> {
 }
 
 /// The positions that a candidate exchanges.
-fn pair(loaded: &Loaded, group: usize) -> Option<[usize; 2]> {
+pub(super) fn pair(loaded: &Loaded, group: usize) -> Option<[usize; 2]> {
     loaded.groups[group].swap().map(|swap| [swap.i, swap.j])
 }
 
-/// What the chosen fit costs against the one with the best validation score.
-fn against_best<'a>(
-    loaded: &Loaded,
-    store: &Store<'_>,
-    records: impl Iterator<Item = &'a Record>,
-    chosen: &Record,
-    saved: &Saved,
-) -> Result<Option<Cost>> {
-    if saved.candidates.iter().flat_map(|candidate| &candidate.members).all(|member| !member.kept) {
-        return Ok(None);
-    }
-    let best = records.max_by(|a, b| a.validation.accuracy.total_cmp(&b.validation.accuracy));
-    let Some(best) = best.filter(|best| best.config != chosen.config) else { return Ok(None) };
-    let Some((reference, _)) = store.load::<Notes>(&best.config)? else { return Ok(None) };
-    let table = &loaded.validation;
-    let of = |saved: &Saved| -> Result<_> { Ok(scored(table, &answers(&saved.whole()?, &table.inputs, &table.labels)?)) };
-    Ok(Some(Cost::between(&of(&reference)?, &of(saved)?)))
-}
-
 /// What a screen compares.
-fn lines(record: &ScreenRecord) -> Vec<FitLine> {
-    let line = |row: &crate::screen::ModelRow| FitLine {
-        name: row.in_words(),
+fn lines(record: &ScreenRecord) -> Vec<ModelLine> {
+    let line = |row: &ModelRow| ModelLine {
+        role: Some(row.role),
+        name: if row.role == Role::Guess { guess_name(record.measure).into() } else { row.in_words() },
         validation: Some(row.validation),
         extrapolation: row.extrapolation,
+        consistency: row.consistency,
         kept: match row.role {
             Role::Kept => Some(record.kept.len()),
             Role::Free => Some(0),
@@ -228,18 +170,41 @@ fn lines(record: &ScreenRecord) -> Vec<FitLine> {
     record.models.iter().map(line).collect()
 }
 
+/// What a guess is called.
+fn guess_name(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Accuracy => "most frequent answer",
+        Measure::RSquared { .. } => "mean of the labels",
+    }
+}
+
+/// The most frequent answer, as a model.
+pub(super) fn guess(problem: &Problem) -> ModelLine {
+    let metrics = |accuracy: f64| Metrics { loss: 0.0, accuracy };
+    ModelLine {
+        role: Some(Role::Guess),
+        name: guess_name(problem.measure).into(),
+        validation: Some(metrics(problem.guess())),
+        extrapolation: problem.test.as_ref().map(|_| metrics(problem.chance)),
+        consistency: None,
+        kept: None,
+        epochs: None,
+        chosen: false,
+    }
+}
+
 /// Judges the final model, as it will run elsewhere.
 fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Decided) -> Result<Run> {
     let program = decided.saved.whole()?;
     let problem = &prepared.problem;
     let kept: GroupSet = (0..decided.symmetries.len()).filter(|&group| decided.symmetries[group].kept).collect();
-    let rule = match learner {
-        Learner::Cgreg => Rule { tolerance: loaded.project.tolerance(), only_shown: false },
-        Learner::Screen => loaded.project.rule(),
+    let rule = match &decided.screen {
+        Some(record) => record.config.rule,
+        None => Rule { tolerance: loaded.project.tolerance(), only_shown: false },
     };
     let parts = loaded.parts().filter(|(part, _)| *part != "training");
     let scores = parts
-        .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?)))
+        .map(|(part, table)| Ok(PartScore::of(part, table, &answers(&program, &table.inputs, &table.labels)?, problem.measure)))
         .collect::<Result<_>>()?;
     Ok(Run {
         version: VERSION,
@@ -247,6 +212,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         project: loaded.project.clone(),
         folder: loaded.project.folder.display().to_string(),
         data: prepared.data,
+        goal: loaded.goal(),
         shape: loaded.shape.sides().to_vec(),
         classes: loaded.classes().to_vec(),
         examples: [loaded.train.len(), loaded.validation.len(), loaded.test.as_ref().map_or(0, invar_data::Table::len)],
@@ -261,11 +227,14 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         exact_cost: decided.notes.exact_cost,
         kept_cost: decided.kept_cost,
         group: group(loaded, &kept),
-        fits: decided.fits.clone(),
+        models: decided.models.clone(),
         curves: decided.curves.clone(),
         scores,
         chance: problem.chance,
-        doubts: decided.doubts.clone(),
+        weakness: decided.weakness.clone(),
+        screen: decided.screen.clone(),
+        subspaces: decided.subspaces.clone(),
+        true_symmetry: problem.symmetry.clone(),
         consistency: alike(loaded, prepared, &program, &kept)?,
         shown: show(loaded, &program, &|group| kept.contains(group))?,
         seconds: 0.0,
@@ -290,6 +259,6 @@ fn alike(loaded: &Loaded, prepared: &Prepared, program: &Program, kept: &GroupSe
     let Ok(joined) = Group::join("kept", kept.iter().map(|group| &loaded.groups[group])) else { return Ok(None) };
     let table = &loaded.validation;
     let before = answers(program, &table.inputs, &table.labels)?;
-    let seed = loaded.project.train.seed;
-    consistency(program, table, &joined, &before, prepared.targets, seed).map(Some)
+    let same = same_number(prepared.problem.measure, prepared.targets);
+    consistency(program, table, &joined, &before, same, loaded.project.train.seed).map(Some)
 }

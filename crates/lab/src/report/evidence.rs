@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::section;
 use crate::diagram::escape;
-use crate::screen::Cost;
+use crate::project::{KeptGroupFacts, Learner, Run};
+use crate::screen::{Cost, Measure};
 use crate::symmetry::Symmetry;
 
 /// Fewest and most positions whose pairs are drawn.
@@ -14,72 +15,66 @@ const FEW: usize = 12;
 /// Most candidates listed.
 pub(super) const MAX_ROWS: usize = 500;
 
-/// What there is to tell about the candidates.
-pub(super) struct Evidence<'a> {
-    /// Every candidate with its verdict.
-    pub symmetries: &'a [Symmetry],
-    /// How many positions they exchange, where there is one for every pair.
-    pub positions: Option<usize>,
-    /// What costs are points of.
-    pub measure: &'a str,
-    /// Where the page leaves candidates out: the file that has them all.
-    pub file: &'a str,
-    /// What can be exchanged, in words.
-    pub partition: Option<String>,
-    /// What may be lost.
-    pub rule: crate::screen::Rule,
-    /// What all that is kept costs together, and against what.
-    pub kept_cost: Option<(Cost, &'static str)>,
-    /// What making nearly kept symmetries exact cost.
-    pub exact_cost: Option<Cost>,
-    /// The order of the group, whether it is normal, and what leads out of it.
-    pub group: (Option<&'a str>, Option<bool>, Option<&'a str>),
-    /// What speaks against trusting the answer.
-    pub doubts: Vec<&'a str>,
-}
-
-/// Verdict and cost of every candidate.
-pub(super) fn evidence(out: &mut String, evidence: &Evidence<'_>) {
-    let Evidence { symmetries, rule, .. } = *evidence;
+/// Verdict and cost of every candidate, and what the kept ones are together.
+pub(super) fn evidence(out: &mut String, run: &Run) {
+    let symmetries = &run.symmetries;
     let mut content = String::new();
-    let positions = evidence.positions.filter(|n| DRAWN.contains(n));
+    let positions = run.positions().filter(|n| DRAWN.contains(n));
     if let Some(n) = positions {
-        square(&mut content, symmetries, n, rule.tolerance);
+        square(&mut content, symmetries, n, run.rule.tolerance);
     }
     // Where the square has said it all, a long table waits until someone asks.
     let folded = positions.is_some() && symmetries.len() > FEW;
     if folded {
         let _ = writeln!(content, "<details>\n<summary>All {} candidates, one by one</summary>", symmetries.len());
     }
-    table(&mut content, evidence);
+    table(&mut content, symmetries);
     if folded {
         content.push_str("</details>\n");
     }
-    content.push_str(&words(evidence));
-    let mut say = |words: &str| {
-        let _ = writeln!(content, "<p>{}</p>", escape(words));
-    };
-    if let Some(partition) = &evidence.partition {
-        say(&format!("What can be exchanged: {partition}."));
-    }
-    if let Some((cost, reference)) = evidence.kept_cost {
-        say(&format!("All that is kept costs {cost} together, against {reference}."));
-    }
-    if let Some(cost) = evidence.exact_cost {
-        say(&format!("Making what the weights nearly kept exact cost {cost}."));
-    }
-    if symmetries.iter().any(|symmetry| symmetry.kept) {
-        say(&group(evidence.group));
-    }
-    for doubt in &evidence.doubts {
-        let _ = writeln!(content, "<p><span class=\"badge warn\">doubtful</span> {}.</p>", escape(doubt));
-    }
+    content.push_str(&words(run));
+    together(&mut content, run);
     section(out, "evidence", "The evidence, symmetry by symmetry", &content);
 }
 
+/// What is kept, as a whole.
+fn together(content: &mut String, run: &Run) {
+    let mut say = |words: &str| {
+        let _ = writeln!(content, "<p>{}</p>", escape(words));
+    };
+    if let Some(partition) = run.partition() {
+        say(&format!("What can be exchanged: {partition}."));
+    }
+    if let Some(cost) = run.kept_cost {
+        let reference = match run.learner {
+            Learner::Cgreg => "the best of the fits",
+            Learner::Screen => "the same network with nothing imposed",
+        };
+        say(&format!("All that is kept costs {cost} {} together, against {reference}.", run.measure.unit()));
+    }
+    if let Some(cost) = run.exact_cost {
+        say(&format!("Making what the weights nearly kept exact cost {cost} {}.", run.measure.unit()));
+    }
+    if run.kept().next().is_some() {
+        say(&group(&run.group));
+    }
+    let Some(record) = &run.screen else { return };
+    for rival in &record.rivals {
+        let names: Vec<&str> = rival.set.iter().take(FEW).map(|g| record.names[g].as_str()).collect();
+        say(&format!(
+            "As large, and not told apart by these examples: {} (cost {}). Say which holds (require), or add examples.",
+            names.join(", "),
+            rival.cost
+        ));
+    }
+    if record.exhausted {
+        say("The search ended before every larger set was refused: more of them may hold.");
+    }
+}
+
 /// What the kept candidates generate.
-fn group((order, normal, witness): (Option<&str>, Option<bool>, Option<&str>)) -> String {
-    let order = order.map_or("no group that is known to be finite".into(), |order| format!("a group of order {order}"));
+fn group(KeptGroupFacts { order, normal, witness, .. }: &KeptGroupFacts) -> String {
+    let order = order.as_ref().map_or("no group that is known to be finite".into(), |order| format!("a group of order {order}"));
     let normal = match witness {
         None if normal.is_none() => "Whether it is normal (Theorem 2) was not found out.".into(),
         None => "It is normal in what it generates with everything that was not kept, so invariance to it is enough (Theorem 2)."
@@ -93,13 +88,12 @@ fn group((order, normal, witness): (Option<&str>, Option<bool>, Option<&str>)) -
 }
 
 /// What costs are, below the table.
-fn words(evidence: &Evidence<'_>) -> String {
-    let symmetries = evidence.symmetries;
-    let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
+fn words(run: &Run) -> String {
+    let violations = run.symmetries.iter().any(|symmetry| symmetry.violation.is_some());
     format!(
         "<p class=\"muted\">Costs are {}, on held-out examples of the training environment, each with the least and the most it may \
          be (95 % confidence, one-sided). {}</p>\n",
-        evidence.measure,
+        cost_unit(run),
         if violations {
             "“Broken by”: share of the weights that violated the symmetry before what is kept was made exact. "
         } else {
@@ -108,9 +102,16 @@ fn words(evidence: &Evidence<'_>) -> String {
     )
 }
 
+fn cost_unit(run: &Run) -> &'static str {
+    match (run.learner, run.measure) {
+        (_, Measure::Accuracy) => "percentage points of accuracy",
+        (Learner::Screen, Measure::RSquared { .. }) => "percent of the error that is left with nothing imposed",
+        (Learner::Cgreg, Measure::RSquared { .. }) => "percent of the error that is left by the best fit",
+    }
+}
+
 /// A row a candidate.
-fn table(out: &mut String, evidence: &Evidence<'_>) {
-    let symmetries = evidence.symmetries;
+fn table(out: &mut String, symmetries: &[Symmetry]) {
     let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
     out.push_str(
         "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
@@ -125,7 +126,7 @@ fn table(out: &mut String, evidence: &Evidence<'_>) {
     }
     out.push_str("</tbody>\n</table></div>\n");
     if symmetries.len() > MAX_ROWS {
-        let _ = writeln!(out, "<p>and {} more, in {}</p>", symmetries.len() - MAX_ROWS, evidence.file);
+        let _ = writeln!(out, "<p>and {} more, in run.json</p>", symmetries.len() - MAX_ROWS);
     }
 }
 

@@ -1,12 +1,17 @@
-//! Reports: web pages that need nothing else, one on a run of a project ([`html`]), one on a screen of a built-in task ([`screen`]).
+//! The report on a run: one web page that needs nothing else.
 //!
-//! `sections` writes the parts of the first, `evidence` what both say of each symmetry; `chart` draws, `style` has the looks. Everything that comes from the user is escaped.
+//! `head` says what was gained, `asked` what was asked, `evidence` what was found about each symmetry, `models` what was compared,
+//! `answers` how the model does and what it answers, `proofs` what is certified and how to repeat it; `chart` draws, `style` has the
+//! looks. Everything that comes from the user is escaped.
 
+mod answers;
+mod asked;
 mod chart;
 mod evidence;
+mod head;
 mod lattice;
-mod screen;
-mod sections;
+mod models;
+mod proofs;
 mod style;
 
 use std::fmt::Write;
@@ -17,9 +22,7 @@ use invar_program::{Member, Saved, certify};
 use crate::diagram::{self, escape};
 use crate::error::Result;
 use crate::project::Run;
-use crate::screen::Measure;
-
-pub use screen::screen;
+use crate::screen::{Measure, r_squared};
 
 /// What was proved, or found, about one symmetry of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,17 +60,17 @@ impl Proof {
 /// Writes the page. `proofs` is the certificate of the model, symmetry by symmetry.
 pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
     let mut out = String::new();
-    sections::head(&mut out, run);
-    sections::asked(&mut out, run);
-    evidence::evidence(&mut out, &sections::evidence(run));
+    head::head(&mut out, run);
+    evidence::evidence(&mut out, run);
+    models::models(&mut out, run);
+    answers::scores(&mut out, run);
     section(&mut out, "lattice", "The subspaces", &lattice::figures(run)?);
-    sections::scores(&mut out, run);
-    sections::fits(&mut out, run);
     section(&mut out, "curves", "Learning curves", &chart::curves(run));
-    sections::confusion(&mut out, run);
-    sections::examples(&mut out, run);
-    sections::certificate(&mut out, proofs);
-    sections::rerun(&mut out, run);
+    answers::confusion(&mut out, run);
+    answers::examples(&mut out, run);
+    proofs::certificate(&mut out, proofs);
+    asked::asked(&mut out, run);
+    proofs::rerun(&mut out, run);
     Ok(page("invar: what the model keeps", &out))
 }
 
@@ -83,20 +86,23 @@ fn page(title: &str, content: &str) -> String {
     )
 }
 
-/// What costs are, in words.
-fn cost_unit(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Accuracy => "percentage points of accuracy",
-        Measure::RSquared { .. } => "percent of the error that is left with nothing imposed",
+/// A score as people read it.
+fn points(run: &Run, share: f64) -> String {
+    match run.measure {
+        Measure::Accuracy => percent(share),
+        Measure::RSquared { .. } => r_squared(share),
     }
 }
 
-/// How many were kept, as a title.
-fn headline(kept: usize, all: usize) -> String {
-    match kept {
-        0 => "No symmetry was kept".into(),
-        _ if kept == all => format!("All {all} candidate symmetries were kept"),
-        _ => format!("{kept} of {all} candidate symmetries were kept"),
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// What scores are.
+fn measure(run: &Run) -> &'static str {
+    match run.measure {
+        Measure::Accuracy => "accuracy",
+        Measure::RSquared { .. } => "R²",
     }
 }
 

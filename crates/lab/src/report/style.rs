@@ -26,6 +26,7 @@ dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(180px,1fr));gap:12px;margin:16px 0 0}
 .card{border:1px solid var(--border);background:var(--card);border-radius:10px;padding:12px 14px}
+.card.own{border-color:var(--good);border-width:2px}
 .card b{display:block;font-size:1.5rem;line-height:1.2}
 .card span{color:var(--muted);font-size:.9rem}
 .bar{display:block;width:100%;max-width:520px;height:auto}

@@ -7,9 +7,11 @@ use invar_nn::Epoch;
 
 use super::*;
 use crate::problem::Data;
-use crate::project::{Architecture, Curve, FitLine, KeptGroupFacts, Learner, PartScore, Picture, Project, Shown, Version};
+use crate::project::{
+    Architecture, Curve, Goal, KeptGroupFacts, Learner, ModelLine, PartScore, Picture, Project, Shown, Version,
+};
 use crate::record::Metrics;
-use crate::screen::{Cost, Measure, Rule};
+use crate::screen::{Cost, Measure, Role, Rule};
 use crate::symmetry::Symmetry;
 
 const HOSTILE: &str = "<script>alert('x')</script>";
@@ -45,11 +47,12 @@ fn run() -> Run {
         confusion: vec![vec![18, 2], vec![2, 18]],
     };
     Run {
-        version: 1,
+        version: 3,
         invar: "0.1.0".into(),
         project: Project::parse(Path::new("invar.toml"), text).unwrap(),
         folder: String::new(),
         data: Data::Files(Digest::of(["a"])),
+        goal: Goal::Classification,
         shape: vec![1, 8, 8],
         classes: vec![HOSTILE.into(), "b".into()],
         examples: [160, 40, 40],
@@ -69,21 +72,18 @@ fn run() -> Run {
             witness: Some("turn moves \"x\" out of it".into()),
             blocks: None,
         },
-        fits: vec![
-            FitLine {
-                name: "lambda 0".into(),
-                validation: metrics,
-                extrapolation: metrics,
-                kept: Some(1),
-                epochs: Some(3),
-                chosen: true,
-            },
-            FitLine { name: "lambda 1".into(), validation: None, extrapolation: None, kept: None, epochs: None, chosen: false },
+        models: vec![
+            line(Some(Role::Kept), "lambda 0", metrics),
+            line(None, "lambda 1", None),
+            line(Some(Role::Plain), "plain network", Some(Metrics { loss: 0.1, accuracy: 0.75 })),
         ],
         curves: vec![Curve { name: "lambda 0".into(), chosen: true, points: (1..=30).map(epoch).collect() }],
         scores: vec![score("validation"), score("test")],
         chance: 0.5,
-        doubts: vec!["it has <b>hardly</b> learned".into()],
+        weakness: Some("it has <b>hardly</b> learned".into()),
+        screen: None,
+        subspaces: Vec::new(),
+        true_symmetry: None,
         consistency: Some(1.0),
         shown: vec![Shown {
             id: HOSTILE.into(),
@@ -102,6 +102,19 @@ fn run() -> Run {
     }
 }
 
+fn line(role: Option<Role>, name: &str, metrics: Option<Metrics>) -> ModelLine {
+    ModelLine {
+        role,
+        name: name.into(),
+        validation: metrics,
+        extrapolation: metrics,
+        consistency: None,
+        kept: (role == Some(Role::Kept)).then_some(1),
+        epochs: Some(3),
+        chosen: role == Some(Role::Kept),
+    }
+}
+
 fn proofs() -> Vec<Proof> {
     vec![Proof { symmetry: "flip(1)".into(), kept: true, proved: true, words: "every layer".into() }]
 }
@@ -109,7 +122,7 @@ fn proofs() -> Vec<Proof> {
 #[test]
 fn every_section_is_there_and_strings_are_escaped() {
     let page = html(&run(), &proofs()).unwrap();
-    for id in ["asked", "evidence", "lattice", "scores", "fits", "curves", "confusion", "examples", "certificate", "rerun"] {
+    for id in ["asked", "evidence", "lattice", "scores", "models", "curves", "confusion", "examples", "certificate", "rerun"] {
         assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
     }
     assert!(page.contains("1 of 2 candidate symmetries were kept") && page.contains("a &amp; b.npz"));
@@ -117,7 +130,14 @@ fn every_section_is_there_and_strings_are_escaped() {
     assert!(
         page.contains("Extrapolation: test examples of another environment") && page.contains("95 % interval 77.0 % to 96.0 %")
     );
-    assert!(page.contains("not normal in what it generates") && page.contains("it has &lt;b&gt;hardly&lt;/b&gt; learned."));
+    assert!(page.contains("not normal in what it generates") && page.contains("it has &lt;b&gt;hardly&lt;/b&gt; learned"));
+    // What was gained comes first.
+    let place = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words}"));
+    assert!(
+        place("<b>90.0 %</b><span>accuracy in the other environment: the chosen model")
+            < place("<b>75.0 %</b><span>a plain network")
+    );
+    assert!(place("a plain network</span>") < place("<section id=\"evidence\">"));
     // Nothing is fetched: every address is a picture in the page itself or the name of the SVG format.
     assert!(page.matches("http").count() == page.matches("http://www.w3.org/2000/svg").count());
     // Balanced, so that a browser reads what was meant.
