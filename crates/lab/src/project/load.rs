@@ -1,10 +1,11 @@
 //! The data of a project, read and split, and its candidates as groups on them.
 
 use invar_algebra::{Action, Candidate, Group, Kind, Shape, candidates};
-use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
+use invar_data::{Coding, Format, Labels, Limits, Missing, Source, Table, split};
 use invar_nn::{InnerConfig, OrbitConfig, Reynolds};
 use serde::{Deserialize, Serialize};
 
+use super::columns::encode;
 use super::file::{Learner, ModelKind, Project, Validation};
 use crate::error::{Error, Result};
 
@@ -26,6 +27,8 @@ pub struct Loaded {
     pub validation: Table,
     /// Of another environment.
     pub test: Option<Table>,
+    /// How columns of texts, or with gaps, became entries.
+    pub coding: Option<Coding>,
     /// The shape of an example.
     pub shape: Shape,
     /// The candidates, as they act on an example.
@@ -80,8 +83,9 @@ impl Architecture {
 }
 
 impl Loaded {
-    /// Reads everything. With [`Missing::Keep`] values that are missing come in as NaN, to be counted.
-    pub fn load(project: Project, missing: Missing) -> Result<Self> {
+    /// Reads everything. Gaps in tables are filled; other values that are missing come in as NaN with [`Missing::Keep`], to be counted.
+    pub fn load(mut project: Project, missing: Missing) -> Result<Self> {
+        let missing = if missing == Missing::Refuse { Missing::Fill } else { missing };
         let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
         let source = project.source(&project.data.train);
         let (format, train) = (source.format()?, read(source)?);
@@ -90,8 +94,8 @@ impl Loaded {
             train.check_alike(&table)?;
             Ok(table)
         };
-        let test = project.data.test.as_ref().map(beside).transpose()?;
-        let (train, validation) = match &project.data.validation {
+        let mut test = project.data.test.as_ref().map(beside).transpose()?;
+        let (mut train, mut validation) = match &project.data.validation {
             Validation::Files(files) => {
                 let validation = beside(files)?;
                 // Training data may have no names for their columns while both of these do.
@@ -103,10 +107,13 @@ impl Loaded {
                 (train.select(&parts.train), train.select(&parts.validation))
             }
         };
+        let mut tables = vec![&mut train, &mut validation];
+        tables.extend(test.as_mut());
+        let coding = encode(&mut project, &mut tables)?;
         let shape = Shape::new(&train.shape)?;
         let groups = on_shape(&project.symmetries.candidates, &shape)?;
         let architecture = architecture(&project, &shape, &groups)?;
-        Ok(Self { project, format, train, validation, test, shape, groups, architecture })
+        Ok(Self { project, format, train, validation, test, coding, shape, groups, architecture })
     }
 
     /// The candidates where weights meet them: on patches for convolutions that decide, else on the whole example.
@@ -217,7 +224,8 @@ fn acts_on_patches(kind: &Kind) -> bool {
         Kind::Permute { axis } | Kind::Cycle { axis } | Kind::Shift { axis } | Kind::Swaps { axis } => *axis == 0,
         Kind::Swap { axes, .. } | Kind::Generators { axes, .. } => axes[..] == [0],
         Kind::Join { of } | Kind::Product { of } => of.iter().all(acts_on_patches),
-        Kind::Nodes { .. } | Kind::NodeSwaps { .. } | Kind::Negate => false,
+        Kind::Alias(alias) => !alias.is_of_time(),
+        Kind::Nodes { .. } | Kind::NodeSwaps { .. } | Kind::Negate | Kind::Exchange { .. } => false,
     }
 }
 

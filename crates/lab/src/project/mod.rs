@@ -5,13 +5,19 @@
 //! everything that a [report](crate::report) needs. [`sketch()`] writes a first project file.
 
 mod file;
+mod overrides;
 mod read;
 
 mod load;
 
+mod columns;
+mod families;
+mod names;
+
 mod prepare;
 
 mod check;
+mod plausible;
 mod sketch;
 
 mod bundle;
@@ -32,6 +38,7 @@ pub use file::{
 pub use fits::{Heard, How};
 pub use judge::PartScore;
 pub use load::{Architecture, Loaded};
+pub use overrides::{Setting, write_into};
 pub use prepare::Prepared;
 pub use run::{Curve, FitLine, KeptGroupFacts, MODEL, RECORDS, RUN, Run, SCREENS};
 pub use sketch::{Sketch, sketch};

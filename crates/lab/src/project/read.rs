@@ -22,7 +22,25 @@ const WHOLE: &str = "expected a whole number, not negative and below 2^63";
 
 /// The sections with their keys; the first of each is required where `true`.
 const SECTIONS: [(&str, bool, &[&str]); 5] = [
-    ("data", true, &["train", "validation", "test", "format", "inputs", "label", "header", "shape", "layout", "limit"]),
+    (
+        "data",
+        true,
+        &[
+            "train",
+            "validation",
+            "test",
+            "format",
+            "inputs",
+            "label",
+            "header",
+            "ignore",
+            "columns",
+            "items",
+            "shape",
+            "layout",
+            "limit",
+        ],
+    ),
     ("task", true, &["kind"]),
     ("symmetries", true, &["candidates"]),
     ("model", false, &["kind", "head"]),
@@ -112,8 +130,21 @@ impl Project {
                 return wrong("train", "lambdas", "at least one number, none below 0", got);
             }
         }
-        if self.symmetries.candidates.is_empty() {
-            return wrong("symmetries", "candidates", "at least one symmetry, such as \"flip(1)\"", "none".into());
+        if let (Some(columns), Some(_)) = (&self.data.columns, &self.data.ignore) {
+            return wrong("data", "columns", "either `columns` or `ignore`", format!("both ({})", columns.join(", ")));
+        }
+        if self.data.columns.as_ref().is_some_and(Vec::is_empty) {
+            return wrong("data", "columns", "at least one column", "none".into());
+        }
+        let unlike =
+            |items: &[Vec<String>]| items.len() < 2 || items.iter().any(|item| item.is_empty() || item.len() != items[0].len());
+        if let Some((name, _)) = self.data.items.iter().flatten().find(|(_, items)| unlike(items)) {
+            return wrong(
+                "data",
+                "items",
+                "two items or more of a kind, each with as many columns",
+                format!("others for `{name}`"),
+            );
         }
         if self.data.limit == Some(0) {
             return wrong("data", "limit", "at least 1", "0".into());
@@ -244,7 +275,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
-            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
+            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
             epochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\nonly_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nseed = 9\n";
@@ -256,11 +287,11 @@ mod tests {
         assert_eq!((project.train.learner, project.train.seed), (Some(Learner::Screen), 9));
         let written = toml::to_string(&project).unwrap();
         assert_eq!(parse(&written).unwrap(), project);
-        // Every key is known to the list that suggestions come from: `inputs` alone is missing above.
+        // Every key is known to the list that suggestions come from: `inputs` and `columns`, which `ignore` replaces, are missing above.
         let tree: toml::Table = written.parse().unwrap();
         for (name, _, keys) in SECTIONS {
             let missing = keys.iter().filter(|key| !tree[name].as_table().unwrap().contains_key(**key));
-            assert!(missing.eq(if name == "data" { &["inputs"][..] } else { &[] }), "{name}");
+            assert!(missing.eq(if name == "data" { &["inputs", "columns"][..] } else { &[] }), "{name}");
         }
     }
 
@@ -294,7 +325,6 @@ mod tests {
             (with("[train]\ntolerance = 200\n"), "line 8: [train] tolerance: expected a number of points from 0 to 100, got 200"),
             (with("[model]\nkind = 3\n"), "line 8: [model] kind:"),
             (SMALL.replace("flip(1)", "flp(1)"), "line 6: [symmetries] candidates:"),
-            (SMALL.replace("[\"flip(1)\"]", "[]"), "line 6: [symmetries] candidates: expected at least one symmetry"),
             (SMALL.replace("\"a.npz\"", "[1]"), "line 2: [data] train: a path in quotes"),
             (
                 SMALL.replace("train = \"a.npz\"", "train = \"a\"\nvalidation = 1.5"),
