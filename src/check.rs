@@ -16,7 +16,9 @@ const SHOWN: usize = 20;
 const SETS_SHOWN: usize = 3;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
-    let project = Project::read(&args.file)?;
+    let mut settings = args.overrides.settings(&args.file)?;
+    settings.extend(args.training.settings());
+    let project = Project::read_with(&args.file, &settings)?;
     let loaded = Loaded::load(project, Missing::Keep)?;
     let findings = Findings::of(&loaded)?;
     if args.json {

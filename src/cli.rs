@@ -1,6 +1,7 @@
 //! What can be asked for.
 
 mod algebra;
+mod overrides;
 mod reading;
 mod reproduce;
 
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use algebra::{GroupsArgs, LatticeArgs, VerifyArgs};
+pub(crate) use overrides::{OverrideArgs, TrainingArgs, seen_from};
 pub(crate) use reading::{FormatArg, HeaderArg};
 pub(crate) use reproduce::{ReproduceArg, ReproduceArgs};
 
@@ -68,7 +70,8 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:\n  invar init                        # a project file to fill in\n  \
     invar init --data digits.npz      # with shape, task and candidates guessed from the data\n  \
     invar init --data x.npy --labels y.npy\n  \
-    invar init --data photos/ cats/invar.toml")]
+    invar init --data photos/ cats/invar.toml\n  \
+    invar init --data train.csv --test shuffled.csv --candidates 'exchange(a,b)' --epochs 60")]
 pub(crate) struct InitArgs {
     /// The project file to write; it must not exist.
     #[arg(default_value = "invar.toml", value_name = "FILE")]
@@ -98,15 +101,27 @@ pub(crate) struct InitArgs {
     /// NPY and IDX: the file of labels.
     #[arg(long, value_name = "PATH", requires = "data")]
     pub(crate) labels: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArgs,
+
+    #[command(flatten)]
+    pub(crate) training: TrainingArgs,
 }
 
 /// Arguments of `invar check`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  invar check invar.toml")]
+#[command(after_help = "Examples:\n  invar check invar.toml\n  invar check --candidates 'exchange(a,b)' --set train.folds=5")]
 pub(crate) struct CheckArgs {
     /// The project file.
     #[arg(default_value = "invar.toml", value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArgs,
+
+    #[command(flatten)]
+    pub(crate) training: TrainingArgs,
 
     /// Print JSON (schema in docs/json.md).
     #[arg(long)]
@@ -132,6 +147,9 @@ pub(crate) struct TrainArgs {
     /// a project `run` beside its file, or PHOTOS-run beside a folder PHOTOS of data that holds it].
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArgs,
 
     /// How to decide which symmetries to keep [default: screen].
     #[arg(long, visible_alias = "learner", value_enum)]

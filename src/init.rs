@@ -1,13 +1,13 @@
 //! `invar init`: a project file to begin with.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use invar_data::{Source, Task, printable};
-use invar_lab::project::sketch;
+use invar_lab::project::{Project, sketch, write_into};
 
-use crate::cli::{HeaderArg, InitArgs};
+use crate::cli::{HeaderArg, InitArgs, seen_from};
 use crate::output::{self, line};
 
 pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
@@ -29,23 +29,21 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode> {
         None => None,
     };
     let sketch = sketch(data)?;
+    let mut settings = args.overrides.settings(&args.file)?;
+    settings.extend(args.training.settings());
+    let text = write_into(&sketch.text, &settings);
+    // What was said wrong is told before anything is written.
+    settings
+        .iter()
+        .try_for_each(|setting| Project::parse_with(&args.file, &sketch.text, std::slice::from_ref(setting)).map(|_| ()))?;
     if let Some(folder) = args.file.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", output::shown(folder)))?;
     }
-    output::write(&args.file, &sketch.text)?;
+    output::write(&args.file, &text)?;
     line(&format!("wrote {shown}"))?;
     for guess in &sketch.guesses {
         line(&format!("  {}", printable(guess)))?;
     }
-    line(&format!("edit it, then: invar check {}", output::quoted(&args.file)))?;
+    line(&format!("next: invar check {}", output::quoted(&args.file)))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A path as it stands in the project file: as given when both are seen from here, else from the root.
-fn seen_from(project: &Path, data: &Path) -> Result<PathBuf> {
-    let here = project.parent().is_none_or(|folder| folder.as_os_str().is_empty());
-    if here || data.is_absolute() {
-        return Ok(data.to_path_buf());
-    }
-    std::path::absolute(data).with_context(|| format!("cannot tell where {} is", output::shown(data)))
 }

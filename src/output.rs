@@ -74,7 +74,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
     fn lab(error: &invar_lab::Error) -> bool {
         match error {
             invar_lab::Error::Algebra(error) => algebra(error),
-            invar_lab::Error::Task(_) | invar_lab::Error::Setting { .. } | invar_lab::Error::Project { .. } => true,
+            invar_lab::Error::Task(_)
+            | invar_lab::Error::Setting { .. }
+            | invar_lab::Error::Project { .. }
+            | invar_lab::Error::Override { .. } => true,
             invar_lab::Error::Data(error) => is_request(error),
             invar_lab::Error::Network(error) => network(error),
             _ => false,

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
+use clap::ValueEnum;
 use invar_data::Missing;
-use invar_lab::project::{self, Event, EvidenceFor, Learner, Loaded, ModelKind, Penalty, Project, Run, RunOptions};
-use invar_nn::{Head, Schedule};
+use invar_lab::project::{self, Event, Loaded, Project, Run, RunOptions, Setting, Value};
 
-use crate::cli::{HeadArg, MethodArg, NetworkArg, PenaltyArg, ScheduleArg, TrainArgs};
+use crate::cli::TrainArgs;
 use crate::output::{self, line};
 use crate::progress::Epochs;
 use crate::view;
@@ -50,69 +50,64 @@ fn home(args: &TrainArgs, project: &Project) -> PathBuf {
 /// What the project file says, or the project on a built-in task; what stands on the command line goes first.
 fn asked(args: &TrainArgs) -> Result<Project> {
     let file = Path::new(&args.task);
-    let mut project = if is_project(&args.task) { Project::read(file)? } else { Project::of_task(&args.task) };
-    let data = &mut project.data;
-    if data.task.is_none() {
-        let given = [
-            ("--examples", args.examples.is_some()),
-            ("--length", args.length.is_some()),
-            ("--invariant", args.invariant.is_some()),
-        ];
-        refuse("data from files", given)?;
+    let mut settings = settings(args);
+    if is_project(&args.task) {
+        settings.extend(args.overrides.settings(file)?);
+        return Ok(Project::read_with(file, &settings)?);
     }
-    data.examples = args.examples.or(data.examples);
-    data.length = args.length.or(data.length);
-    data.invariant = args.invariant.clone().or(data.invariant.take());
-    project.model.kind = args.network.map_or(project.model.kind, kind);
-    let head = |head| match head {
-        HeadArg::Hidden => Head::Hidden,
-        HeadArg::Affine => Head::Affine,
-    };
-    project.model.head = args.head.map(head).or(project.model.head);
-    training(args, &mut project);
-    project.check()?;
-    Ok(project)
+    settings.extend(args.overrides.settings(Path::new("invar.toml"))?);
+    Ok(Project::of_task(&args.task).with(&settings)?)
 }
 
-/// Lays the options about training over the section `[train]`.
-fn training(args: &TrainArgs, project: &mut Project) {
-    let train = &mut project.train;
-    let learner = |method| match method {
-        MethodArg::Cgreg => Learner::Cgreg,
-        MethodArg::Screen => Learner::Screen,
+/// The options that are keys of the project file under another name.
+fn settings(args: &TrainArgs) -> Vec<Setting> {
+    let numbers = [
+        ("--examples", "data", "examples", args.examples),
+        ("--length", "data", "length", args.length),
+        ("--folds", "train", "folds", args.folds),
+        ("--epochs", "train", "epochs", args.epochs),
+        ("--seed", "train", "seed", args.seed.and_then(|seed| usize::try_from(seed).ok())),
+    ];
+    let reals = [
+        ("--temperature", "temperature", args.temperature),
+        ("--tolerance", "tolerance", args.tolerance),
+        ("--rate", "learning_rate", args.rate),
+    ];
+    let words = [
+        ("--invariant", "data", "invariant", args.invariant.clone()),
+        ("--network", "model", "kind", args.network.map(named)),
+        ("--head", "model", "head", args.head.map(named)),
+        ("--method", "train", "learner", args.method.map(named)),
+        ("--penalty", "train", "penalty", args.penalty.map(named)),
+        ("--schedule", "train", "schedule", args.schedule.map(named)),
+        ("--evidence", "train", "evidence", args.evidence.map(named)),
+    ];
+    let flags = [("--only-shown", "only_shown", args.only_shown), ("--augment", "augment", args.augment)];
+    let setting = |option: &str, section, key, value: Value| {
+        let said = if value.as_bool().is_some() { option.to_owned() } else { format!("{option} {}", plain(&value)) };
+        Setting::new(said, section, key, value)
     };
-    let penalty = |penalty| match penalty {
-        PenaltyArg::Levels => Penalty::Levels,
-        PenaltyArg::Violations => Penalty::Violations,
-    };
-    let schedule = |schedule| match schedule {
-        ScheduleArg::Constant => Schedule::Constant,
-        ScheduleArg::OneCycle => Schedule::OneCycle,
-    };
-    train.learner = args.method.map(learner).or(train.learner);
-    train.lambdas = args.lambda.map(|lambda| vec![lambda]).or(train.lambdas.take());
-    train.penalty = args.penalty.map(penalty).or(train.penalty);
-    train.temperature = args.temperature.or(train.temperature);
-    train.schedule = args.schedule.map(schedule).or(train.schedule);
-    train.tolerance = args.tolerance.or(train.tolerance);
-    train.only_shown = args.only_shown.then_some(true).or(train.only_shown);
-    train.folds = args.folds.or(train.folds);
-    train.evidence = args.evidence.map(|_| EvidenceFor::All).or(train.evidence);
-    train.augment = args.augment.then_some(true).or(train.augment);
-    train.epochs = args.epochs.or(train.epochs);
-    train.learning_rate = args.rate.or(train.learning_rate);
-    train.seed = args.seed.unwrap_or(train.seed);
+    let mut settings = Vec::new();
+    settings.extend(numbers.into_iter().filter_map(|(option, section, key, value)| {
+        Some(setting(option, section, key, Value::Integer(i64::try_from(value?).unwrap_or(i64::MAX))))
+    }));
+    settings.extend(reals.into_iter().filter_map(|(option, key, value)| Some(setting(option, "train", key, value?.into()))));
+    settings.extend(args.lambda.map(|lambda| {
+        Setting::new(format!("--lambda {lambda}"), "train", "lambdas", Value::Array(vec![lambda.into()]))
+    }));
+    settings.extend(words.into_iter().filter_map(|(option, section, key, word)| Some(setting(option, section, key, word?.into()))));
+    settings.extend(flags.into_iter().filter(|(_, _, given)| *given).map(|(option, key, _)| setting(option, "train", key, true.into())));
+    settings
 }
 
-fn kind(network: NetworkArg) -> ModelKind {
-    match network {
-        NetworkArg::Auto => ModelKind::Auto,
-        NetworkArg::Lift => ModelKind::Lift,
-        NetworkArg::Cnn => ModelKind::Cnn,
-        NetworkArg::Feedforward => ModelKind::Feedforward,
-        NetworkArg::Orbit => ModelKind::Orbit,
-        NetworkArg::Pairs => ModelKind::Pairs,
-    }
+/// As it stands on the command line.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The name of a choice in project files.
+fn named(choice: impl ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().replace('-', "_"))
 }
 
 /// Trains, and tells how many epochs have passed.

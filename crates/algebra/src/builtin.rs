@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::action::Action;
+use crate::alias::Alias;
 use crate::error::{Error, Result};
 use crate::group::{Group, Swap};
 use crate::matrix::{RationalMatrix, RealMatrix};
@@ -209,6 +210,15 @@ impl Builder<'_> {
                 let all = SignedPermutation::new(Permutation::identity(d), vec![true; d]).expect("one sign per entry");
                 made(vec![Action::Signed(all)])
             }
+            Kind::Alias(Alias::Half) => {
+                // Both axes at once: one element, not the four of two mirrors.
+                let Kind::Flips { axes } = self.alias(Alias::Half)? else { return self.wrong("it is no half turn".into()) };
+                made(vec![
+                    self.moving(|index| axes.iter().for_each(|&axis| index[axis] = self.shape.side(axis) - 1 - index[axis])),
+                ])
+            }
+            Kind::Alias(alias) => self.group(&self.alias(*alias)?),
+            Kind::Exchange { .. } => self.wrong("it says the names of columns, which a project on a table knows".into()),
             Kind::Generators { axes, list } => self.generators(axes, list),
             Kind::Join { of } | Kind::Product { of } => {
                 let part = |kind: &Kind| Builder { shape: self.shape, shown: kind.to_string() }.group(kind);
@@ -222,6 +232,10 @@ impl Builder<'_> {
                 self.wrong("it stands for many candidates and cannot be joined; use permute or nodes".into())
             }
         }
+    }
+
+    fn alias(&self, alias: Alias) -> Result<Kind> {
+        alias.on(self.shape).or_else(|reason| self.wrong(reason))
     }
 
     fn generators(&self, axes: &[usize], list: &[Generator]) -> Result<Group> {

@@ -43,9 +43,11 @@ mod faithful;
 mod group;
 mod union_find;
 
+mod alias;
 mod builtin;
 mod parse;
 mod spec;
+mod syntax;
 
 mod orbits;
 mod reynolds;
@@ -54,6 +56,7 @@ mod group_set;
 mod lattice;
 
 pub use action::Action;
+pub use alias::Alias;
 pub use budget::bytes;
 pub use builtin::candidates;
 pub use error::{Error, ParseError, Result};
@@ -64,6 +67,7 @@ pub use lattice::{
 };
 pub use matrix::{RationalMatrix, RealMatrix};
 pub use orbits::Orbits;
+pub use parse::quoted;
 pub use permutation::{Permutation, SignedPermutation};
 pub use progress::Progress;
 pub use reynolds::{Reynolds, invariant_weights, left_fixed_space, right_fixed_space};

@@ -1,27 +1,17 @@
 //! Reads the shorthand of the command line: `rot90(1,2)`, `color=permute(0)`, `swap(0;2,5)`, `generators([[1,0,2]])`.
-//!
-//! ```text
-//! candidate := [name '='] call
-//! call      := word [ '(' part { ';' part } ')' ]
-//! part      := [ value { ',' value } ]
-//! value     := number | list | call
-//! list      := '[' [ value { ',' value } ] ']'
-//! number    := [sign] digits [ '/' digits ]  |  [sign] decimal
-//! ```
 
 use std::str::FromStr;
 
 use dashu_ratio::RBig;
 
+use crate::alias::{ALIASES, Alias};
 use crate::error::ParseError;
 use crate::spec::{Candidate, Generator, Kind, Number};
+use crate::syntax::{Call, Is, Reader, Value};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-/// Deepest nesting of joins and lists that is read: hostile input must not exhaust the stack.
-const MAX_DEPTH: usize = 16;
-
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 18] = [
     "rot90",
     "flip",
     "flips",
@@ -36,6 +26,10 @@ const NAMES: [&str; 14] = [
     "generators",
     "join",
     "product",
+    "exchange",
+    "mirror",
+    "rotate",
+    "reverse",
 ];
 
 /// Reads one candidate.
@@ -44,14 +38,15 @@ pub(crate) fn candidate(text: &str) -> Result<Candidate> {
     reader.space();
     let start = reader.at;
     let mut name = None;
-    if let Some(word) = reader.word() {
+    // A name may look like a symmetry: `swap(0;1,2)=generators(...)` is how one is kept that was said in other terms.
+    let before = reader.call(0).ok().map(|call| text[start..call.end].trim_end());
+    if let Some(before) = before
+        && reader.eat('=')
+    {
+        name = Some(before.to_string());
         reader.space();
-        if reader.eat('=') {
-            name = Some(word.to_string());
-            reader.space();
-        } else {
-            reader.at = start;
-        }
+    } else {
+        reader.at = start;
     }
     let call = reader.call(0)?;
     reader.space();
@@ -64,137 +59,20 @@ pub(crate) fn candidate(text: &str) -> Result<Candidate> {
 /// Whether the user may call a group so.
 pub(crate) fn check_name(name: &str) -> std::result::Result<(), String> {
     let mut reader = Reader { text: name, at: 0 };
-    match reader.word() {
-        Some(word) if word.len() == name.len() => Ok(()),
+    match reader.call(0) {
+        Ok(call) if call.end == name.len() && !name.ends_with(char::is_whitespace) => Ok(()),
         _ => Err("expected letters, digits and _ - only, beginning with a letter".into()),
     }
 }
 
-#[derive(Debug)]
-struct Call<'a> {
-    word: &'a str,
-    at: usize,
-    /// Values between semicolons.
-    parts: Vec<Vec<Value<'a>>>,
-    end: usize,
-}
-
-#[derive(Debug)]
-struct Value<'a> {
-    at: usize,
-    is: Is<'a>,
-}
-
-#[derive(Debug)]
-enum Is<'a> {
-    Number(&'a str),
-    List(Vec<Value<'a>>),
-    Call(Call<'a>),
-}
-
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    fn wrong(&self, position: usize, message: String) -> ParseError {
-        ParseError { text: self.text.to_string(), position, message }
+/// A name as it stands in shorthand: in quotes unless it is a word.
+pub fn quoted(name: &str) -> String {
+    let mut reader = Reader { text: name, at: 0 };
+    let number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    if number || reader.word().is_some_and(|word| word.len() == name.len()) {
+        return name.to_owned();
     }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn space(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    fn eat(&mut self, expected: char) -> bool {
-        let found = self.rest().starts_with(expected);
-        if found {
-            self.at += expected.len_utf8();
-        }
-        found
-    }
-
-    fn found(&self) -> String {
-        self.rest().chars().next().map_or("the end".into(), |c| format!("`{c}`"))
-    }
-
-    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
-        let rest = self.rest();
-        let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
-    }
-
-    fn word(&mut self) -> Option<&'a str> {
-        let begins = self.rest().starts_with(|c: char| c.is_alphabetic());
-        begins.then(|| self.take_while(|c| c.is_alphanumeric() || c == '_' || c == '-'))
-    }
-
-    fn call(&mut self, depth: usize) -> Result<Call<'a>> {
-        let at = self.at;
-        let Some(word) = self.word() else {
-            return Err(self.wrong(at, format!("expected a symmetry such as rot90(1,2), found {}", self.found())));
-        };
-        self.space();
-        let mut parts = Vec::new();
-        if self.eat('(') {
-            parts.push(Vec::new());
-            loop {
-                self.space();
-                if self.eat(')') {
-                    break;
-                }
-                if self.eat(';') {
-                    parts.push(Vec::new());
-                    continue;
-                }
-                let part = parts.last_mut().expect("the first part is there");
-                if !part.is_empty() {
-                    if !self.eat(',') {
-                        return Err(self.wrong(self.at, format!("expected `,`, `;` or `)`, found {}", self.found())));
-                    }
-                    self.space();
-                }
-                part.push(self.value(depth + 1)?);
-            }
-        }
-        Ok(Call { word, at, parts, end: self.at })
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Value<'a>> {
-        let at = self.at;
-        if depth > MAX_DEPTH {
-            return Err(self.wrong(at, format!("nested more than {MAX_DEPTH} deep")));
-        }
-        if self.eat('[') {
-            let mut items = Vec::new();
-            loop {
-                self.space();
-                if self.eat(']') {
-                    return Ok(Value { at, is: Is::List(items) });
-                }
-                if !items.is_empty() {
-                    if !self.eat(',') {
-                        return Err(self.wrong(self.at, format!("expected `,` or `]`, found {}", self.found())));
-                    }
-                    self.space();
-                }
-                items.push(self.value(depth + 1)?);
-            }
-        }
-        if self.rest().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
-            let number = self.take_while(|c| c.is_ascii_alphanumeric() || "+-./".contains(c));
-            return Ok(Value { at, is: Is::Number(number) });
-        }
-        if self.rest().starts_with(char::is_alphabetic) {
-            return Ok(Value { at, is: Is::Call(self.call(depth)?) });
-        }
-        Err(self.wrong(at, format!("expected a number, `[` or a symmetry, found {}", self.found())))
-    }
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Gives calls and values their meaning.
@@ -214,7 +92,10 @@ impl Interpreter<'_> {
             "flips" => Kind::Flips { axes: self.axes(call)? },
             "permute" => Kind::Permute { axis: self.axis(call)? },
             "cycle" => Kind::Cycle { axis: self.axis(call)? },
+            "mirror" | "rotate" | "reverse" => Kind::Alias(self.alias(call)?),
+            "shift" | "exchange" if self.said(call).is_some() => Kind::Alias(self.alias(call)?),
             "shift" => Kind::Shift { axis: self.axis(call)? },
+            "exchange" => self.exchange(call)?,
             "swap" => self.swap(call)?,
             "swaps" => Kind::Swaps { axis: self.axis(call)? },
             "nodes" => Kind::Nodes { axes: self.axes(call)? },
@@ -257,6 +138,45 @@ impl Interpreter<'_> {
         }
     }
 
+    /// The alias that a call is.
+    fn said(&self, call: &Call<'_>) -> Option<Alias> {
+        let [part] = &call.parts[..] else { return None };
+        let [Value { is: Is::Call(argument), .. }] = &part[..] else { return None };
+        Alias::named(call.word, argument.word).filter(|_| argument.parts.is_empty())
+    }
+
+    fn alias(&self, call: &Call<'_>) -> Result<Alias> {
+        let known = ALIASES.iter().filter(|(_, word, _)| *word == call.word).map(|(alias, ..)| alias.to_string());
+        let expected = || format!("expected {}", known.collect::<Vec<_>>().join(" or "));
+        self.said(call).map_or_else(|| self.wrong(call.end, expected()), Ok)
+    }
+
+    fn exchange(&self, call: &Call<'_>) -> Result<Kind> {
+        const FORM: &str = "exchange needs the names of two columns or more, or the name of items: exchange(a,b), \
+            exchange(sensor), exchange(sensor;1,2)";
+        let (names, pair) = match &call.parts[..] {
+            [names] => (names, None),
+            [names, pair] => (names, Some(pair)),
+            _ => return self.wrong(call.end, FORM),
+        };
+        let name = |value: &Value<'_>| match &value.is {
+            Is::Text(text) => Ok(text.clone()),
+            Is::Number(text) => Ok((*text).to_string()),
+            Is::Call(word) if word.parts.is_empty() => Ok(word.word.to_string()),
+            _ => self.wrong(value.at, "expected a name, in quotes unless it is a word: exchange(a,\"b c\")"),
+        };
+        let names = names.iter().map(name).collect::<Result<Vec<_>>>()?;
+        let Some(part) = pair else {
+            return if names.is_empty() { self.wrong(call.end, FORM) } else { Ok(Kind::Exchange { names, pair: None }) };
+        };
+        match <[usize; 2]>::try_from(self.whole_numbers(part)?) {
+            Ok(pair) if names.len() == 1 && pair[0] != pair[1] && !pair.contains(&0) => {
+                Ok(Kind::Exchange { names, pair: Some(pair) })
+            }
+            _ => self.wrong(call.end, "exchange needs one name and two items, counted from 1, as in exchange(sensor;1,2)"),
+        }
+    }
+
     fn swap(&self, call: &Call<'_>) -> Result<Kind> {
         let [axes, pair] = &call.parts[..] else {
             return self.wrong(call.end, "swap needs an axis and two indices, as in swap(0;2,5)");
@@ -280,6 +200,9 @@ impl Interpreter<'_> {
         }
         part.iter()
             .map(|value| match &value.is {
+                Is::Call(inner) if inner.word == "exchange" && self.said(inner).is_none() => {
+                    self.wrong(inner.at, "exchange stands for candidates of its own and cannot be joined")
+                }
                 Is::Call(inner) if matches!(inner.word, "swaps" | "node_swaps") => self.wrong(
                     inner.at,
                     format!("{} stands for many candidates and cannot be joined; use permute or nodes", inner.word),
@@ -401,6 +324,15 @@ mod tests {
             "join(flip(0),rot90(0,1))",
             "product(permute(0),join(flip(1),flip(2)))",
             "my-rot_2=rot90(1,2)",
+            "mirror(left-right)",
+            "rotate(half)",
+            "shift(time)",
+            "exchange(colours)",
+            "exchange(participant)",
+            "exchange(sensor;1,2)",
+            "exchange(a,\"b, \\\"c\\\\\",7)",
+            "swap(0;1,2)=generators([[1,0]])",
+            "exchange(\"a=b\",c)=negate",
         ] {
             assert_eq!(candidate(text).unwrap().to_string(), text);
         }
@@ -433,6 +365,14 @@ mod tests {
             ("join(swaps(0))", 5, "stands for many candidates"),
             ("join()", 6, "at least one symmetry"),
             ("flip(1,)", 7, "expected a number"),
+            ("mirror(up)", 10, "expected mirror(left-right) or mirror(top-bottom)"),
+            ("shift(tim)", 6, "expected a whole number from 0"),
+            ("exchange()", 10, "exchange needs the names of two columns or more"),
+            ("exchange(a;1,1)", 15, "two items, counted from 1"),
+            ("exchange(a;0,1)", 15, "two items, counted from 1"),
+            ("exchange(\"a)", 9, "expected a quote at the end of the name"),
+            ("exchange(f(1),b)", 9, "expected a name"),
+            ("join(exchange(a,b))", 5, "cannot be joined"),
             ("é(1)", 0, "unknown symmetry `é`"),
         ] {
             let error = candidate(text).unwrap_err();

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use dashu_ratio::RBig;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::alias::Alias;
 use crate::error::{Error, Result};
 use crate::parse;
 
@@ -78,6 +79,16 @@ pub enum Kind {
     },
     /// Changes every sign.
     Negate,
+    /// What it does in words, such as `mirror(left-right)`.
+    Alias(Alias),
+    /// Exchanges of columns by their names, or of the items of a table: every two of them, each its own candidate, or one pair. On
+    /// what it acts only the table tells, so it has no groups of its own.
+    Exchange {
+        /// Names of columns, or of one kind of items.
+        names: Vec<String>,
+        /// Two items, counted from 1.
+        pair: Option<[usize; 2]>,
+    },
     /// The user's own generators, of the whole flattened tensor or along axes of one size.
     Generators {
         /// The axes that the permutations act on; empty for the flattened tensor.
@@ -150,6 +161,13 @@ impl fmt::Display for Kind {
             Self::Nodes { axes } => write!(f, "nodes({})", list(axes)),
             Self::NodeSwaps { axes } => write!(f, "node_swaps({})", list(axes)),
             Self::Negate => f.write_str("negate"),
+            Self::Alias(alias) => alias.fmt(f),
+            Self::Exchange { names, pair } => {
+                let names: Vec<String> = names.iter().map(|name| parse::quoted(name)).collect();
+                write!(f, "exchange({}", names.join(","))?;
+                pair.map_or(Ok(()), |pair| write!(f, ";{}", list(&pair)))?;
+                f.write_str(")")
+            }
             Self::Generators { axes, list: generators } if axes.is_empty() => write!(f, "generators([{}])", list(generators)),
             Self::Generators { axes, list: generators } => write!(f, "generators({};[{}])", list(axes), list(generators)),
             Self::Join { of } => write!(f, "join({})", list(of)),
@@ -217,6 +235,8 @@ impl From<&Candidate> for Fields {
             Kind::Flips { axes } | Kind::Nodes { axes } | Kind::NodeSwaps { axes } => fields.axes = Some(axes.clone()),
             Kind::Swap { axes, pair } => (fields.axes, fields.pair) = (Some(axes.clone()), Some(*pair)),
             Kind::Negate => {}
+            // What is not about axes is written as it is said.
+            Kind::Alias(_) | Kind::Exchange { .. } => fields.group = text,
             Kind::Generators { axes, list } => {
                 fields.axes = (!axes.is_empty()).then(|| axes.clone());
                 fields.generators = Some(list.iter().map(ToString::to_string).collect());
@@ -310,6 +330,8 @@ mod tests {
                 { group = "flip", axis = 1 },
                 { group = "swap", axes = [0], pair = [2, 5] },
                 { group = "generators", generators = ["[1,0]", "[[0,1/2],[2,0]]"] },
+                { group = "exchange(\"a b\",c)" },
+                "mirror(left-right)",
                 { group = "join", of = ["flip(1)", { group = "negate" }], name = "both" },
             ]
         "#;
@@ -317,7 +339,15 @@ mod tests {
         let shown: Vec<String> = file.groups.iter().map(ToString::to_string).collect();
         assert_eq!(
             shown,
-            ["rot=rot90(1,2)", "flip(1)", "swap(0;2,5)", "generators([[1,0],[[0,1/2],[2,0]]])", "both=join(flip(1),negate)"]
+            [
+                "rot=rot90(1,2)",
+                "flip(1)",
+                "swap(0;2,5)",
+                "generators([[1,0],[[0,1/2],[2,0]]])",
+                "exchange(\"a b\",c)",
+                "mirror(left-right)",
+                "both=join(flip(1),negate)"
+            ]
         );
         let again: File = toml::from_str(&toml::to_string(&file).unwrap()).unwrap();
         assert_eq!(again, file);

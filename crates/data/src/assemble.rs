@@ -4,7 +4,7 @@ use crate::element::Column;
 use crate::error::{Error, Result, dims};
 use crate::labels;
 use crate::limits::Budget;
-use crate::source::{Layout, Missing, Source};
+use crate::source::{Format, Layout, Missing, Source};
 use crate::table::{Labels, Table};
 
 /// What a reader found.
@@ -16,6 +16,8 @@ pub(crate) struct Raw {
     pub(crate) column: Option<Column>,
     /// What the inputs are called, where they have names.
     pub(crate) names: Vec<String>,
+    /// The categories of each, see [`Table::categories`].
+    pub(crate) categories: Vec<Vec<String>>,
     pub(crate) ids: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
@@ -45,14 +47,15 @@ pub(crate) fn check_counts(origin: &str, inputs: usize, labels: usize) -> Result
 
 pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result<Table> {
     let origin = source.origin();
-    let Raw { shape, mut inputs, column, names: columns, ids, mut notes } = raw;
+    let Raw { shape, mut inputs, column, names: columns, categories, ids, mut notes } = raw;
     let width = volume(&shape).filter(|&width| width > 0);
     let width = width.ok_or_else(|| Error::mismatch(&origin, "the shape of an example", "at least one entry", dims(&shape)))?;
     if inputs.is_empty() {
         return Err(Error::mismatch(&origin, "the number of examples", "at least one", "none"));
     }
     let stored = stored_shape(source, &origin, shape, width)?;
-    if source.missing == Missing::Refuse {
+    let filled = source.missing == Missing::Fill && source.format()? == Format::Csv;
+    if source.missing != Missing::Keep && !filled {
         check_finite(&origin, &inputs, &stored)?;
     }
     let shape = match source.layout {
@@ -80,7 +83,7 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
     {
         notes.push(format!("{}: {last} channels seem to come last; if so, say that the layout is channels last", dims(&shape)));
     }
-    Ok(Table { shape, inputs, labels, columns, ids, notes, source: source.path.display().to_string() })
+    Ok(Table { shape, inputs, labels, columns, categories, ids, notes, source: source.path.display().to_string() })
 }
 
 /// The shape asked for, if it has as many entries as the examples.

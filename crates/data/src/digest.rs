@@ -127,6 +127,7 @@ mod tests {
             inputs: inputs.to_vec(),
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
             columns: Vec::new(),
+            categories: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "here".into(),

@@ -23,12 +23,15 @@ mod npy_header;
 mod archive;
 mod npz;
 
-mod csv_file;
 mod idx;
+mod sheet;
 
 mod folder;
 mod image;
 mod pnm;
+
+// Texts and gaps of tables as entries.
+mod coding;
 
 // What to know about a table, and what to hold out.
 mod digest;
@@ -42,9 +45,11 @@ mod bundle;
 pub mod onnx;
 
 pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
+pub use coding::{Coded, Coding};
 pub use digest::Digest;
 pub use error::{Error, Result, printable, steers};
 pub use limits::Limits;
+pub use sheet::{ColumnFacts, ColumnKind};
 pub use source::{Format, Layout, Missing, Source, Task};
 pub use split::{Parts, split};
 pub use summary::{ClassCount, Range, Shared, Summary, shared};

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::assemble::{Raw, assemble};
 use crate::error::{Error, Result, origin};
 use crate::limits::{Budget, Limits};
+use crate::sheet::{self, ColumnFacts};
 use crate::table::{Labels, Table};
-use crate::{csv_file, folder, idx, npy, npz};
+use crate::{folder, idx, npy, npz};
 
 /// A file or folder of the user's.
 ///
@@ -43,6 +44,12 @@ pub struct Source {
     /// CSV: the columns of inputs, in the order wanted; others are not looked at. By default all but the label, as they stand.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
+    /// CSV: columns that are no inputs, where these are not named by `columns`.
+    #[serde(default)]
+    pub ignore: Vec<String>,
+    /// CSV: the categories of each of `columns`, none where it holds numbers. By default what the file tells.
+    #[serde(default)]
+    pub categories: Option<Vec<Vec<String>>>,
     /// The column (CSV) or array (NPZ, by default the partner of the inputs) of labels; it must be there.
     #[serde(default)]
     pub label: Option<String>,
@@ -77,7 +84,7 @@ pub enum Format {
     Npy,
     /// A NumPy archive of arrays.
     Npz,
-    /// Comma-separated values.
+    /// A table as text: commas, semicolons or tabs between the fields; also compressed with gzip.
     Csv,
     /// The format of MNIST, also compressed with gzip.
     Idx,
@@ -128,6 +135,8 @@ pub enum Missing {
     /// An error that names the place.
     #[default]
     Refuse,
+    /// CSV: what is missing is NaN, to be filled by a [`Coding`](crate::Coding); what is infinite is refused. As `Refuse` for others.
+    Fill,
     /// Kept as NaN or infinity, so that [`crate::Summary`] can count them. Such data cannot be trained on.
     Keep,
 }
@@ -142,6 +151,8 @@ impl Source {
             inputs: None,
             has_header: None,
             columns: None,
+            ignore: Vec::new(),
+            categories: None,
             label: None,
             leave_out: None,
             labels: None,
@@ -153,14 +164,19 @@ impl Source {
         }
     }
 
-    /// The same, to stand beside this table: of its classes, and a CSV file with its columns in its order.
+    /// The same, to stand beside this table: of its classes, and a CSV file with its columns and categories in their order.
     pub fn beside(self, table: &Table) -> Result<Self> {
         let classes = match &table.labels {
             Labels::Classes { names, .. } => Some(names.clone()),
             _ => None,
         };
         let named = !table.columns.is_empty() && self.format()? == Format::Csv;
-        Ok(Self { classes, columns: named.then(|| table.columns.clone()), ..self })
+        let categories = match &table.categories[..] {
+            [] => vec![Vec::new(); table.columns.len()],
+            categories => categories.to_vec(),
+        };
+        let columns = named.then(|| table.columns.clone());
+        Ok(Self { classes, columns, categories: named.then_some(categories), ..self })
     }
 
     /// Reads everything, within the limits.
@@ -171,7 +187,7 @@ impl Source {
         let raw: Raw = match format {
             Format::Npy => npy::read(self, &mut budget),
             Format::Npz => npz::read(self, &mut budget),
-            Format::Csv => csv_file::read(self, &mut budget),
+            Format::Csv => sheet::read(self, &mut budget),
             Format::Idx => idx::read(self, &mut budget),
             Format::Images => folder::read(self, &mut budget),
         }?;
@@ -180,7 +196,12 @@ impl Source {
 
     /// The names of the columns of a CSV file; none of another.
     pub fn header(&self) -> Result<Option<Vec<String>>> {
-        (self.format()? == Format::Csv).then(|| csv_file::header(self)).transpose()
+        (self.format()? == Format::Csv).then(|| sheet::header(self)).transpose()
+    }
+
+    /// What each column of a CSV file holds, the label included; none of another.
+    pub fn survey(&self) -> Result<Option<Vec<ColumnFacts>>> {
+        (self.format()? == Format::Csv).then(|| sheet::survey(self)).transpose()
     }
 
     /// The format, given or guessed.
@@ -199,7 +220,7 @@ impl Source {
     /// Where the label of an example stands, for messages.
     pub(crate) fn label_place(&self, example: usize) -> String {
         match self.format() {
-            Ok(Format::Csv) => csv_file::label_place(self, example),
+            Ok(Format::Csv) => sheet::label_place(self, example),
             _ => format!("{}: label of example {example}", self.origin()),
         }
     }
@@ -222,6 +243,10 @@ impl Source {
             Self { inputs: Some(_), .. } if format != Format::Npz => refuse("only NPZ files have arrays of inputs to name"),
             Self { columns: Some(_), .. } | Self { leave_out: Some(_), .. } if format != Format::Csv => {
                 refuse("only CSV files have columns to name")
+            }
+            Self { ignore, .. } if !ignore.is_empty() && format != Format::Csv => refuse("only CSV files have columns to ignore"),
+            Self { columns, categories: Some(known), .. } if columns.as_ref().map(Vec::len) != Some(known.len()) => {
+                refuse("categories are those of named columns, a list for each")
             }
             Self { has_header: Some(_), .. } if format != Format::Csv => refuse("only CSV files have a header"),
             Self { labels: Some(_), .. } if !second_file => refuse("only NPY and IDX data have a second file with the labels"),
@@ -250,7 +275,7 @@ fn guess(path: &Path) -> Result<Format> {
         () if ends(&["-ubyte", ".idx", "-idx"], plain) => Ok(Format::Idx),
         () if ends(&[".npy"], &name) => Ok(Format::Npy),
         () if ends(&[".npz"], &name) => Ok(Format::Npz),
-        () if ends(&[".csv"], &name) => Ok(Format::Csv),
+        () if ends(&[".csv", ".tsv", ".tab"], plain) => Ok(Format::Csv),
         () if ends(&[".parquet", ".feather", ".arrow"], &name) => Err(Error::unsupported(
             &origin(path),
             "Parquet and Arrow",
@@ -264,8 +289,8 @@ fn guess(path: &Path) -> Result<Format> {
         () if !path.exists() => Err(Error::Missing { origin: origin(path) }),
         () => Err(Error::request(
             &origin(path),
-            "cannot tell the format from the name: expected .npy, .npz, .csv, IDX (-ubyte, .idx, also with .gz) or a folder \
-             of images by class; name the format if the content is one of these",
+            "cannot tell the format from the name: expected .npy, .npz, .csv or .tsv, IDX (-ubyte, .idx), these two also with .gz, or \
+             a folder of images by class; name the format if the content is one of these",
         )),
     }
 }
@@ -281,13 +306,15 @@ mod tests {
         assert_eq!(of("train-images-idx3-ubyte.GZ").unwrap(), Format::Idx);
         assert_eq!(of("x.NPY").unwrap(), Format::Npy);
         assert_eq!(of("x.npz").unwrap(), Format::Npz);
-        assert_eq!(of("x.csv").unwrap(), Format::Csv);
+        for name in ["x.csv", "x.TSV", "x.csv.gz", "x.tsv.gz"] {
+            assert_eq!(of(name).unwrap(), Format::Csv);
+        }
         assert_eq!(of(".").unwrap(), Format::Images);
         assert!(of("x.parquet").unwrap_err().to_string().contains("to_csv"));
         assert!(of("x.pkl").unwrap_err().to_string().contains("pickle"));
         assert_eq!(of("nothing").unwrap_err().to_string(), "nothing: no such file or folder");
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.csv.gz");
+        let path = folder.path().join("x.npy.gz");
         std::fs::write(&path, "").unwrap();
         assert!(Source::new(path, Task::Prediction).format().unwrap_err().to_string().contains("cannot tell the format"));
         for format in [Format::Images, Format::Csv, Format::Npz] {

@@ -74,6 +74,7 @@ mod tests {
             inputs: vec![0.0; classes.len()],
             labels: Labels::Classes { names: (0..4).map(|i| i.to_string()).collect(), values: classes.to_vec() },
             columns: Vec::new(),
+            categories: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "a".into(),

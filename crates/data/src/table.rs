@@ -13,6 +13,9 @@ pub struct Table {
     pub labels: Labels,
     /// What the file calls each entry of an example as it lies there; empty for formats that name none.
     pub columns: Vec<String>,
+    /// The categories of each column: its entry is the position of one of them, or NaN. None for a column of numbers, and none at all
+    /// when all columns are.
+    pub categories: Vec<Vec<String>>,
     /// What the user calls each example, such as the name of its image; empty when they are only counted.
     pub ids: Vec<String>,
     /// What was done to the data that the user may want to know.
@@ -66,6 +69,7 @@ impl Table {
             inputs: positions.iter().flat_map(|&i| self.example(i)).copied().collect(),
             labels: self.labels.select(positions),
             columns: self.columns.clone(),
+            categories: self.categories.clone(),
             ids: if self.ids.is_empty() { Vec::new() } else { positions.iter().map(|&i| self.ids[i].clone()).collect() },
             notes: self.notes.clone(),
             source: self.source.clone(),
@@ -150,6 +154,7 @@ mod tests {
             inputs: vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: vec![0, 1, 1] },
             columns: vec!["u".into(), "v".into()],
+            categories: Vec::new(),
             ids: vec!["p".into(), "q".into(), "r".into()],
             notes: Vec::new(),
             source: "here".into(),

@@ -27,6 +27,9 @@ enum Kind {
     NpzStored,
     NpzDeflated,
     Csv,
+    Table,
+    TableGz,
+    TableWide,
     Idx,
     IdxGz,
     Png,
@@ -37,12 +40,15 @@ enum Kind {
     Bundle,
 }
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 16] = [
     Kind::Npy,
     Kind::Texts,
     Kind::NpzStored,
     Kind::NpzDeflated,
     Kind::Csv,
+    Kind::Table,
+    Kind::TableGz,
+    Kind::TableWide,
     Kind::Idx,
     Kind::IdxGz,
     Kind::Png,
@@ -68,12 +74,15 @@ fn sound(kind: Kind, folder: &Path) -> Vec<u8> {
         Kind::NpzStored => write_npz(&path, &arrays, Packing::Stored).unwrap(),
         Kind::NpzDeflated => write_npz(&path, &arrays, Packing::Deflated).unwrap(),
         Kind::Csv => fs::write(&path, "x,\"y\",class\n1,2,a\n-3e2,\"4\",b\n5,6,\"c, d\"\n").unwrap(),
-        Kind::Idx => fs::write(&path, idx()).unwrap(),
-        Kind::IdxGz => {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(&idx()).unwrap();
-            fs::write(&path, encoder.finish().unwrap()).unwrap();
+        Kind::Table => fs::write(&path, TABLE).unwrap(),
+        Kind::TableGz => fs::write(&path, packed(TABLE)).unwrap(),
+        Kind::TableWide => {
+            let text = String::from_utf8_lossy(TABLE).replace('\u{fffd}', "\u{e9}");
+            let bytes: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+            fs::write(&path, bytes).unwrap();
         }
+        Kind::Idx => fs::write(&path, idx()).unwrap(),
+        Kind::IdxGz => fs::write(&path, packed(&idx())).unwrap(),
         Kind::Png => fs::write(&path, encode_png([3, 5, 7], &values(105)).unwrap()).unwrap(),
         Kind::PngFine => fs::write(&path, fine_png()).unwrap(),
         Kind::Jpeg | Kind::JpegProgressive => fs::write(&path, jpeg(matches!(kind, Kind::JpegProgressive))).unwrap(),
@@ -85,6 +94,15 @@ fn sound(kind: Kind, folder: &Path) -> Vec<u8> {
         }
     }
     fs::read(path).unwrap()
+}
+
+/// A table as spreadsheets write it: an index, semicolons, decimal commas, texts in Latin-1, gaps.
+const TABLE: &[u8] = b";x;\"caf\xe9\";class\n0;1,5;rouge;a\n1;;noir;b\n2;-3;\"rouge\";a\n3;4e2;NA;b\n";
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn idx() -> Vec<u8> {
@@ -130,10 +148,19 @@ fn read(kind: Kind, bytes: &[u8], folder: &Path) -> bool {
             Source { task: Task::Classification, labels: Some(file("y.npy")), ..source(inputs, Format::Npy) }
         }
         Kind::NpzStored | Kind::NpzDeflated => Source { task: Task::Classification, ..source(file("a.npz"), Format::Npz) },
-        Kind::Csv => {
-            let missing = if bytes.len().is_multiple_of(2) { Missing::Keep } else { Missing::Refuse };
+        Kind::Csv | Kind::Table | Kind::TableGz | Kind::TableWide => {
+            // A sound table has gaps.
+            let missing = match bytes.len() % 3 {
+                _ if !matches!(kind, Kind::Csv) => Missing::Fill,
+                0 => Missing::Keep,
+                1 => Missing::Refuse,
+                _ => Missing::Fill,
+            };
             let label = Some("class".to_owned());
-            Source { task: Task::Classification, label, missing, ..source(file("a.csv"), Format::Csv) }
+            let source = Source { task: Task::Classification, label, missing, ..source(file("a.csv"), Format::Csv) };
+            // What `init` asks of a table.
+            let _ = source.survey();
+            source
         }
         Kind::Idx => source(file("a.idx"), Format::Idx),
         Kind::IdxGz => source(file("a.idx.gz"), Format::Idx),

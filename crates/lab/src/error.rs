@@ -52,6 +52,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// A value for a key of the project file, said on the command line, that cannot be.
+    #[error("{said}: {problem}")]
+    Override {
+        /// What the user wrote.
+        said: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// A file that cannot be read or written.
     #[error("cannot {what} {path}", path = .path.display())]
     File {

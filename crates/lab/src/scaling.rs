@@ -129,6 +129,7 @@ mod tests {
             inputs,
             labels: Labels::None,
             columns: Vec::new(),
+            categories: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: String::new(),

@@ -100,6 +100,7 @@ impl Data {
             inputs,
             labels,
             columns: Vec::new(),
+            categories: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: self.name().into(),

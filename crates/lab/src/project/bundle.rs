@@ -1,5 +1,6 @@
 //! From a network to a model file.
 
+use invar_data::Coding;
 use invar_nn::Network;
 use invar_program::{Candidate, Input, Member, Normalisation, Op, Program, Reading, Saved, Task, Tensor};
 use serde::Serialize;
@@ -53,6 +54,8 @@ impl Bundle<'_> {
         let classes = self.loaded.classes();
         let task = if classes.is_empty() { Task::Regression } else { Task::Classification { classes: classes.to_vec() } };
         let data = &self.loaded.project.data;
+        // What the file calls them, not what became of them.
+        let columns = Some(self.loaded.coding.as_ref().map_or_else(|| self.loaded.train.columns.clone(), Coding::names));
         let saved = Saved {
             normalisation: scaling.map(|scaling| Normalisation { mean: scaling.mean.clone(), scale: scaling.scale.clone() }),
             candidates: self.candidates(members)?,
@@ -61,7 +64,8 @@ impl Bundle<'_> {
                 // Also where the name of the training file told it: other files may have names that do not.
                 format: Some(self.loaded.format),
                 inputs: data.inputs.clone(),
-                columns: Some(self.loaded.train.columns.clone()).filter(|columns| !columns.is_empty()),
+                columns: columns.filter(|columns| !columns.is_empty()),
+                coding: self.loaded.coding.clone(),
                 label: data.label.clone(),
                 header: data.header,
                 shape: data.shape.clone(),

@@ -1,13 +1,14 @@
 //! What there is to know about data and candidates before any training.
 
 use invar_algebra::{Group, GroupSet, Lattice, Options, Orbits, warnings};
-use invar_data::{Summary, shared};
+use invar_data::{Layout, Summary, shared};
 use invar_nn::{ImageGroups, InnerConfig, LiftConfig, OrbitConfig, Points};
 use serde::Serialize;
 
 use super::file::{Learner, Validation};
 use super::fits::check_screen;
 use super::load::{Architecture, Loaded};
+use super::plausible::OTHER_UNITS;
 use super::train::learner;
 use crate::error::Result;
 
@@ -18,8 +19,7 @@ const FEW_HELD_OUT: usize = 100;
 /// A class with fewer training examples than this is hardly learned.
 const FEW_OF_A_CLASS: usize = 5;
 
-/// Inputs whose range is so many times smaller than in training, or than that of inputs they are exchanged with, are taken for those of
-/// another unit.
+/// Inputs whose range is so many times smaller than in training are taken for those of another unit.
 const OTHER_SCALE: f64 = 20.0;
 
 /// Everything that was found.
@@ -115,6 +115,7 @@ impl Findings {
         about_units(loaded, &mut findings);
         about_task(loaded, &splits, &mut findings);
         let candidates = candidates(loaded)?;
+        about_candidates(loaded, &mut findings);
         for candidate in candidates.iter().filter(|candidate| !candidate.implies.is_empty()) {
             let text = format!("a layer that keeps {} keeps {} as well", candidate.name, candidate.implies.join(", "));
             findings.push(Finding { severity: Severity::Note, text });
@@ -122,6 +123,7 @@ impl Findings {
         let warn = |text: String| Finding { severity: Severity::Warning, text };
         findings.extend(warnings(&loaded.groups).iter().map(|warning| warn(warning.to_string())));
         let whole = match Group::join("all", &loaded.groups) {
+            _ if loaded.groups.is_empty() => None,
             Ok(whole) => Some(whole.order().to_string()),
             Err(error) => {
                 findings.push(warn(format!("together the candidates generate no finite group: {error}")));
@@ -205,6 +207,20 @@ fn about_split(split: &SplitFinding, findings: &mut Vec<Finding>) {
             add(Severity::Note, format!("{constant} of {entries} entries have the same value in every training example"));
         }
         summary.notes.iter().for_each(|note| add(Severity::Note, note.clone()));
+    } else if *part == "test" {
+        summary.notes.iter().for_each(|note| add(Severity::Note, format!("{part} data: {note}")));
+    }
+}
+
+/// A candidate that moves nothing is a slip: whatever is trained keeps it.
+fn about_candidates(loaded: &Loaded, findings: &mut Vec<Finding>) {
+    for group in loaded.groups.iter().filter(|group| group.is_trivial()) {
+        let text = format!("{} moves nothing in examples of shape {}: leave it out", group.name(), loaded.shape);
+        findings.push(Finding { severity: Severity::Error, text });
+    }
+    if loaded.groups.is_empty() {
+        let text = "no candidates are listed: nothing is imposed on the network".into();
+        findings.push(Finding { severity: Severity::Note, text });
     }
 }
 
@@ -241,10 +257,10 @@ fn about_units(loaded: &Loaded, findings: &mut Vec<Finding>) {
         let by_width = |a: &usize, b: &usize| widths[*a].total_cmp(&widths[*b]);
         let entries = in_orbit(orbit).into_iter().filter(wide);
         let Some((narrow, widest)) = entries.clone().min_by(by_width).zip(entries.max_by(by_width)) else { continue };
-        if widths[widest] > OTHER_SCALE * widths[narrow] {
-            // Columns are named as they lie in the file, which is their order where an example is one row of numbers.
-            let columns = if loaded.train.shape.len() == 1 { &loaded.train.columns[..] } else { &[] };
-            let name = |entry: usize| columns.get(entry).map_or(format!("entry {entry}"), |column| format!("`{column}`"));
+        if widths[widest] > OTHER_UNITS * widths[narrow] {
+            // Columns are named as they lie in the file, which is their order unless channels come last.
+            let columns = if loaded.project.data.layout == Layout::ChannelsFirst { &loaded.train.columns[..] } else { &[] };
+            let name = |entry: usize| columns.get(entry).map_or(format!("entry {}", entry + 1), |column| format!("`{column}`"));
             let text = format!(
                 "candidates exchange {} and {}, which spread over {} and {}: are they in the same units?",
                 name(narrow),

@@ -194,6 +194,7 @@ mod tests {
             inputs: vec![0.0; labels.len()],
             labels,
             columns: Vec::new(),
+            categories: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: String::new(),

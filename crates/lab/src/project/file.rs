@@ -1,5 +1,6 @@
 //! What a project file says, section by section.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use invar_algebra::Candidate;
@@ -69,6 +70,15 @@ pub struct DataSection {
     /// CSV: whether the first line holds the names of the columns, where that is in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
+    /// CSV: columns that are no inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignore: Option<Vec<String>>,
+    /// CSV: the columns of inputs; by default all but the label and those to ignore.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// CSV: columns that describe items of one kind, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<BTreeMap<String, Vec<Vec<String>>>>,
     /// The shape of one example as it lies in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<usize>>,
@@ -351,14 +361,15 @@ impl Project {
 
     /// A file of the project as a source of data.
     pub fn source(&self, files: &Files) -> Source {
-        let DataSection { format, inputs, label, header, shape, layout, limit, .. } = self.data.clone();
+        let DataSection { format, inputs, label, header, ignore, columns, shape, layout, limit, .. } = self.data.clone();
         let (path, labels) = match files {
             Files::One(path) => (path, None),
             Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
         };
         let goal = self.task.as_ref().map_or(Goal::Classification, |task| task.kind);
         let source = Source::new(self.folder.join(path), goal.task());
-        Source { format, inputs, label, has_header: header, labels, shape, layout, limit, ..source }
+        let ignore = ignore.unwrap_or_default();
+        Source { format, inputs, label, has_header: header, ignore, columns, labels, shape, layout, limit, ..source }
     }
 
     /// The folder of a run when none is named: `run` beside the project file. Within a folder of data that would be taken for data by

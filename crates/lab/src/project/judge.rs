@@ -164,7 +164,16 @@ mod tests {
 
     fn table(labels: Labels) -> Table {
         let inputs = vec![0.0; labels.len()];
-        Table { shape: vec![1], inputs, labels, columns: Vec::new(), ids: Vec::new(), notes: Vec::new(), source: String::new() }
+        Table {
+            shape: vec![1],
+            inputs,
+            labels,
+            columns: Vec::new(),
+            categories: Vec::new(),
+            ids: Vec::new(),
+            notes: Vec::new(),
+            source: String::new(),
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The data of a project, read and split, and its candidates as groups on them.
 
 use invar_algebra::{Action, Candidate, Group, Kind, Shape, candidates};
-use invar_data::{Format, Labels, Limits, Missing, Source, Table, split};
+use invar_data::{Coding, Format, Labels, Limits, Missing, Source, Table, split};
 use invar_nn::{InnerConfig, OrbitConfig, Reynolds};
 use serde::{Deserialize, Serialize};
 
 use super::built_in::{Known, drawn};
+use super::columns::encode;
 use super::file::{Goal, Learner, ModelKind, Project, Validation};
 use crate::error::{Error, Result};
 use crate::problem::Data;
@@ -28,6 +29,8 @@ pub struct Loaded {
     pub validation: Table,
     /// Of another environment.
     pub test: Option<Table>,
+    /// How columns of texts, or with gaps, became entries.
+    pub coding: Option<Coding>,
     /// The shape of an example.
     pub shape: Shape,
     /// The candidates, as they act on an example.
@@ -84,7 +87,7 @@ impl Architecture {
 }
 
 impl Loaded {
-    /// Reads everything. With [`Missing::Keep`] values that are missing come in as NaN, to be counted.
+    /// Reads everything. Gaps in tables are filled; other values that are missing come in as NaN with [`Missing::Keep`], to be counted.
     pub fn load(project: Project, missing: Missing) -> Result<Self> {
         match project.data.built_in()? {
             Some(data) => Self::of_task(project, data),
@@ -105,6 +108,7 @@ impl Loaded {
     }
 
     fn of_files(project: Project, missing: Missing) -> Result<Self> {
+        let missing = if missing == Missing::Refuse { Missing::Fill } else { missing };
         let read = |source: Source| -> Result<Table> { Ok(Source { missing, ..source }.load(Limits::of_this_machine())?) };
         let Some(files) = &project.data.train else {
             let expected = "a file or folder, or a built-in `task`".into();
@@ -133,12 +137,21 @@ impl Loaded {
         Self::of_tables(project, format, train, validation, test)
     }
 
-    /// A project on examples in memory, whatever its `[data]` says; `format` is that of files without a telling name.
-    pub fn of_tables(project: Project, format: Format, train: Table, validation: Table, test: Option<Table>) -> Result<Self> {
+    /// A project on examples in memory, whatever its `[data]` says of files; `format` is that of files without a telling name.
+    pub fn of_tables(
+        mut project: Project,
+        format: Format,
+        mut train: Table,
+        mut validation: Table,
+        mut test: Option<Table>,
+    ) -> Result<Self> {
+        let mut tables = vec![&mut train, &mut validation];
+        tables.extend(test.as_mut());
+        let coding = encode(&mut project, &mut tables)?;
         let shape = Shape::new(&train.shape)?;
         let groups = on_shape(&project.symmetries.candidates, &shape)?;
         let architecture = architecture(&project, &shape, &groups)?;
-        Ok(Self { project, format, train, validation, test, shape, groups, architecture, known: None })
+        Ok(Self { project, format, train, validation, test, coding, shape, groups, architecture, known: None })
     }
 
     /// Whether answers are classes or numbers.
@@ -258,7 +271,8 @@ fn acts_on_patches(kind: &Kind) -> bool {
         Kind::Permute { axis } | Kind::Cycle { axis } | Kind::Shift { axis } | Kind::Swaps { axis } => *axis == 0,
         Kind::Swap { axes, .. } | Kind::Generators { axes, .. } => axes[..] == [0],
         Kind::Join { of } | Kind::Product { of } => of.iter().all(acts_on_patches),
-        Kind::Nodes { .. } | Kind::NodeSwaps { .. } | Kind::Negate => false,
+        Kind::Alias(alias) => !alias.is_of_time(),
+        Kind::Nodes { .. } | Kind::NodeSwaps { .. } | Kind::Negate | Kind::Exchange { .. } => false,
     }
 }
 

@@ -5,14 +5,20 @@
 //! everything that a [report](crate::report) needs. [`sketch()`] writes a first project file.
 
 mod file;
+mod overrides;
 mod read;
 
 mod built_in;
 mod load;
 
+mod columns;
+mod families;
+mod names;
+
 mod prepare;
 
 mod check;
+mod plausible;
 mod sketch;
 
 mod bundle;
@@ -36,6 +42,8 @@ pub use file::{
 pub use fits::{Event, RunOptions};
 pub use judge::PartScore;
 pub use load::{Architecture, Loaded};
+pub use overrides::{Setting, write_into};
+pub use toml::Value;
 pub use prepare::Prepared;
 pub use run::{Curve, KeptGroupFacts, MODEL, ModelLine, RECORDS, RUN, Run, SCREENS, Subspaces};
 pub use sketch::{Sketch, sketch};

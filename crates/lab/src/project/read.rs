@@ -38,6 +38,9 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
             "inputs",
             "label",
             "header",
+            "ignore",
+            "columns",
+            "items",
             "shape",
             "layout",
             "limit",
@@ -107,11 +110,6 @@ impl Project {
         Ok(project)
     }
 
-    /// Refuses settings that cannot be, whoever made them.
-    pub fn check(&self) -> Result<()> {
-        self.check_values().map_err(|Wrong { key, expected, got, .. }| Error::Setting { name: key, expected, got })
-    }
-
     fn check_values(&self) -> std::result::Result<(), Wrong> {
         let train = &self.train;
         let within = |key, value: Option<usize>, most: usize| match value {
@@ -149,8 +147,21 @@ impl Project {
         if let Some(temperature) = train.temperature {
             number("train", "temperature", temperature, temperature >= 1.0 && temperature.is_finite(), "a number of at least 1")?;
         }
-        if self.symmetries.candidates.is_empty() && self.data.task.is_none() {
-            return wrong("symmetries", "candidates", "at least one symmetry, such as \"flip(1)\"", "none".into());
+        if let (Some(columns), Some(_)) = (&self.data.columns, &self.data.ignore) {
+            return wrong("data", "columns", "either `columns` or `ignore`", format!("both ({})", columns.join(", ")));
+        }
+        if self.data.columns.as_ref().is_some_and(Vec::is_empty) {
+            return wrong("data", "columns", "at least one column", "none".into());
+        }
+        let unlike =
+            |items: &[Vec<String>]| items.len() < 2 || items.iter().any(|item| item.is_empty() || item.len() != items[0].len());
+        if let Some((name, _)) = self.data.items.iter().flatten().find(|(_, items)| unlike(items)) {
+            return wrong(
+                "data",
+                "items",
+                "two items or more of a kind, each with as many columns",
+                format!("others for `{name}`"),
+            );
         }
         if self.data.limit == Some(0) {
             return wrong("data", "limit", "at least 1", "0".into());
@@ -297,7 +308,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
-            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\n[task]\nkind = \"regression\"\n\
+            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\npenalty = \"levels\"\n\
             temperature = 2\nschedule = \"constant\"\nlearning_rate = 0.01\nepochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\n\
@@ -310,14 +321,14 @@ mod tests {
         assert_eq!((project.train.learner, project.train.seed), (Some(Learner::Screen), 9));
         let written = toml::to_string(&project).unwrap();
         assert_eq!(parse(&written).unwrap(), project);
-        // Every key is known to the list that suggestions come from: `inputs` and what is said of tasks are missing above.
+        // Every key is known to the list that suggestions come from. Missing above are `inputs`, `columns`, which `ignore` replaces, and
+        // what is said of tasks.
         let tree: toml::Table = written.parse().unwrap();
         for (name, _, keys) in SECTIONS {
             let missing = keys.iter().filter(|key| !tree[name].as_table().unwrap().contains_key(**key));
-            assert!(
-                missing.eq(if name == "data" { &["inputs", TASK, "examples", "length", "invariant"][..] } else { &[] }),
-                "{name}"
-            );
+            let unsaid: &[&str] =
+                if name == "data" { &["inputs", "columns", TASK, "examples", "length", "invariant"] } else { &[] };
+            assert!(missing.eq(unsaid), "{name}");
         }
     }
 
@@ -371,7 +382,6 @@ mod tests {
             (with("[train]\ntolerance = 200\n"), "line 8: [train] tolerance: expected a number of points from 0 to 100, got 200"),
             (with("[model]\nkind = 3\n"), "line 8: [model] kind:"),
             (SMALL.replace("flip(1)", "flp(1)"), "line 6: [symmetries] candidates:"),
-            (SMALL.replace("[\"flip(1)\"]", "[]"), "line 6: [symmetries] candidates: expected at least one symmetry"),
             (SMALL.replace("\"a.npz\"", "[1]"), "line 2: [data] train: a path in quotes"),
             (
                 SMALL.replace("train = \"a.npz\"", "train = \"a\"\nvalidation = 1.5"),

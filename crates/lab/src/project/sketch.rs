@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use invar_data::{Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task, printable};
+use invar_data::{ColumnFacts, Format, Labels, Layout, Limits, Missing, Source, Summary, Table, Task, printable};
 
+use super::families::Items;
 use super::file::{Files, Goal};
 use super::load::PATCH;
+use super::plausible::{Plausible, of_arrays, of_columns, picture, unfit};
 use crate::error::Result;
 use crate::screen::Rule;
 
 /// Labels are often called this.
 const LABELS: [&str; 5] = ["label", "class", "target", "y", "labels"];
-/// Up to so many positions every exchange of two is suggested as a candidate of its own.
-const FEW_POSITIONS: usize = 10;
 
 /// A project file to begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,9 @@ struct Guess {
     header: Option<bool>,
     shape: Option<Vec<usize>>,
     layout: Layout,
-    candidates: Vec<String>,
+    /// Columns that are no inputs, with the reason.
+    ignore: Vec<(String, String)>,
+    plausible: Plausible,
     about: Vec<String>,
 }
 
@@ -51,7 +53,13 @@ pub fn sketch(data: Option<Source>) -> Result<Sketch> {
             header: None,
             shape: Some(vec![1, 28, 28]),
             layout: Layout::ChannelsFirst,
-            candidates: ["rot90(1,2)", "flip(1)"].map(Into::into).to_vec(),
+            ignore: Vec::new(),
+            plausible: Plausible {
+                candidates: [("rotate(quarter)", "by quarters"), ("mirror(left-right)", "left and right exchanged")]
+                    .map(|(candidate, reason)| (candidate.into(), reason.into()))
+                    .to_vec(),
+                ..Plausible::default()
+            },
             about: Vec::new(),
         },
     };
@@ -69,8 +77,21 @@ fn guess(source: Source) -> Result<Guess> {
             about.push(format!("labels are in the column `{}`", printable(label)));
         }
     }
+    let facts = source.survey()?;
+    let inputs: Vec<&ColumnFacts> = facts.iter().flatten().filter(|facts| Some(&facts.name) != source.label.as_ref()).collect();
+    let ignore = unfit(&inputs);
+    source.ignore = ignore.iter().map(|(name, _)| name.clone()).collect();
+    for (name, why) in &ignore {
+        about.push(format!("column `{}` is left out: {why}", printable(name)));
+    }
+    // Without the column of positions that is left out where the table is read.
+    let is_input = |facts: &&ColumnFacts| !source.ignore.contains(&facts.name) && !(facts.counts_up && facts.name.is_empty());
+    let inputs: Vec<&ColumnFacts> = inputs.into_iter().filter(is_input).collect();
     let (goal, table) = load(&mut source)?;
-    let (shape, layout) = as_image(&table.shape);
+    let (shape, layout) = match picture(&inputs) {
+        Some(shape) if facts.is_some() => (Some(shape), Layout::ChannelsFirst),
+        _ => as_image(&table.shape),
+    };
     let shown = shape.as_ref().unwrap_or(&table.shape);
     let stored: Vec<usize> = match layout {
         Layout::ChannelsFirst => shown.clone(),
@@ -86,13 +107,21 @@ fn guess(source: Source) -> Result<Guess> {
     if summary.missing + summary.infinite > 0 {
         about.push(format!("{} values are missing or infinite: `invar check` tells more", summary.missing + summary.infinite));
     }
-    let candidates = plausible(&stored, source.format()? == Format::Csv);
+    about.extend(table.notes.iter().cloned());
+    let plausible = match &facts {
+        Some(_) if shape.is_none() => of_columns(&inputs),
+        _ => of_arrays(&stored, &table),
+    };
+    match &plausible.candidates[..] {
+        [] => about.push("no symmetry is proposed: the file says how to ask about some".into()),
+        some => about.extend(some.iter().map(|(candidate, why)| format!("{candidate}: {why}"))),
+    }
     let Source { path, labels, format, inputs, label, has_header: header, .. } = source;
     let train = match labels {
         Some(labels) => Files::Two { inputs: path, labels },
         None => Files::One(path),
     };
-    Ok(Guess { train, format, inputs, goal, label, header, shape, layout, candidates, about })
+    Ok(Guess { train, format, inputs, goal, label, header, shape, layout, ignore, plausible, about })
 }
 
 /// Classes if the labels can be, unless there are so many that a class has fewer than ten examples.
@@ -132,20 +161,6 @@ fn as_image(shape: &[usize]) -> (Option<Vec<usize>>, Layout) {
     }
 }
 
-/// Candidates that are often worth asking about. The order of the columns of a table means nothing, so that it is not reversed.
-fn plausible(shape: &[usize], table: bool) -> Vec<String> {
-    match *shape {
-        [channels @ 1..=4, height, width] if height >= PATCH && width >= PATCH => {
-            let turns = if height == width { &["rot90(1,2)", "flip(1)"][..] } else { &["flip(1)", "flip(2)"] };
-            let colours = if channels > 1 { &["permute(0)"][..] } else { &[] };
-            [turns, colours].concat().into_iter().map(Into::into).collect()
-        }
-        [n, ..] if n <= FEW_POSITIONS && n > 1 => vec!["swaps(0)".into()],
-        _ if table => vec!["permute(0)".into()],
-        _ => vec!["permute(0)".into(), "flip(0)".into()],
-    }
-}
-
 fn write(guess: &Guess) -> String {
     let quote = |text: &str| toml::Value::String(text.to_string()).to_string();
     let optional = |key: &str, value: Option<String>, example: &str| match value {
@@ -165,6 +180,12 @@ fn write(guess: &Guess) -> String {
     };
     let format = guess.format.map(|format| quote(format.name()));
     let layout = (guess.layout == Layout::ChannelsLast).then(|| quote("channels_last"));
+    let names = |names: &[String]| list(names.iter().map(|name| quote(name)).collect());
+    let ignored: Vec<String> = guess.ignore.iter().map(|(name, _)| name.clone()).collect();
+    let ignore = (!ignored.is_empty()).then(|| names(&ignored));
+    let kind = |items: &Items| format!("{} = {}", items.name, list(items.columns.iter().map(|item| names(item)).collect()));
+    let kinds: Vec<String> = guess.plausible.items.iter().map(kind).collect();
+    let items = (!kinds.is_empty()).then(|| format!("{{ {} }}", kinds.join(", ")));
     let tolerance = match guess.goal {
         Goal::Classification => Rule::ACCURACY.tolerance,
         Goal::Regression => Rule::NUMBERS.tolerance,
@@ -184,6 +205,10 @@ fn write(guess: &Guess) -> String {
          # test = \"other.npz\"\n\
          # CSV: the column with the labels. NPZ: the array.\n\
          {label}\n\
+         # Tables: columns that are no inputs{why_ignored}\n\
+         {ignore}\n\
+         # Tables: columns that describe items of one kind, by its name: \"exchange(sensor)\" then asks about every two.\n\
+         {items}\n\
          # CSV: whether the first line holds the names of the columns; without names they are called 1, 2, 3 and so on.\n\
          {header}\n\
          # NPZ: the array with the inputs.\n\
@@ -200,8 +225,9 @@ fn write(guess: &Guess) -> String {
          \n\
          [symmetries]\n\
          # What might leave the answer alone, axes counted from 0. List what you doubt: what the data contradict is not kept.\n\
+         # rotate(quarter) rotate(half) mirror(left-right) mirror(top-bottom) exchange(colours) reverse(time) shift(time) exchange(a,b)\n\
          # rot90(1,2) flip(1) flips(1,2) permute(0) cycle(0) swap(0;2,5) swaps(0) negate generators(0;[[1,0,2]]) join(...)\n\
-         candidates = {candidates}\n\
+         {reasons}candidates = {candidates}\n\
          \n\
          [model]\n\
          kind = \"auto\"  # or \"pairs\", \"orbit\" (small groups), \"feedforward\" (arrays), \"lift\" (square images), \"cnn\" (images)\n\
@@ -222,8 +248,25 @@ fn write(guess: &Guess) -> String {
         shape = optional("shape", guess.shape.as_ref().map(sides), "[3, 28, 28]"),
         layout = optional("layout", layout, "\"channels_last\""),
         other = if guess.goal == Goal::Classification { "regression" } else { "classification" },
-        candidates = list(guess.candidates.iter().map(|candidate| quote(candidate)).collect()),
+        why_ignored = why_ignored(&guess.ignore),
+        ignore = optional("ignore", ignore, "[\"id\"]"),
+        items = optional("items", items, "{ sensor = [[\"x1\", \"y1\"], [\"x2\", \"y2\"]] }"),
+        reasons = reasons(&guess.plausible),
+        candidates = list(guess.plausible.candidates.iter().map(|(candidate, _)| quote(candidate)).collect()),
     )
+}
+
+/// `: id counts up from row to row; ...`, on lines of their own.
+fn why_ignored(ignore: &[(String, String)]) -> String {
+    let lines: Vec<String> = ignore.iter().map(|(name, why)| format!("\n# - {}: {}", printable(name), printable(why))).collect();
+    if lines.is_empty() { ".".into() } else { format!(":{}", lines.concat()) }
+}
+
+/// Why each candidate is proposed, and what is not.
+fn reasons(plausible: &Plausible) -> String {
+    let proposed = plausible.candidates.iter().map(|(candidate, why)| format!("# - {candidate}: {why}\n"));
+    let hints = plausible.hints.iter().map(|hint| format!("# {}\n", printable(hint)));
+    proposed.chain(hints).collect()
 }
 
 #[cfg(test)]
@@ -252,11 +295,12 @@ mod tests {
     fn csv_files_tell_their_label_and_task() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("with \"quotes\".csv");
-        let rows: Vec<String> = (0..50).map(|k| format!("{k},{},{}\n", k + 1, ["red", "blue"][k % 2])).collect();
+        let rows: Vec<String> = (0..50).map(|k| format!("{},{},{}\n", k * 7 % 50, k * 3 % 50, ["red", "blue"][k % 2])).collect();
         std::fs::write(&path, format!("a,b,Class\n{}", rows.concat())).unwrap();
         let (project, guesses) = read(folder.path(), Some(&path));
         assert_eq!((project.data.label.as_deref(), project.task.as_ref().unwrap().kind), (Some("Class"), Goal::Classification));
-        assert_eq!(project.symmetries.candidates[0].to_string(), "swaps(0)");
+        // Nothing in their names says that columns may be exchanged.
+        assert!(project.symmetries.candidates.is_empty());
         assert!(guesses.contains(&"50 examples of shape 2".to_string()), "{guesses:?}");
         assert_eq!(Loaded::load(project, Missing::Refuse).unwrap().architecture, Architecture::Auto);
         let rows: Vec<String> = (0..50).map(|k| format!("{k},{}.5\n", k * 3)).collect();
@@ -267,9 +311,33 @@ mod tests {
         std::fs::write(&path, format!("a,\"value, in metres\"\n{}", rows.concat())).unwrap();
         let (project, _) = read(folder.path(), Some(&path));
         assert_eq!(project.data.label.as_deref(), Some("value, in metres"));
-        std::fs::write(&path, b"a,gr\xfc\xdfe\n1,2\n").unwrap();
-        let error = sketch(Some(Source::new(&path, Task::Prediction))).unwrap_err().to_string();
-        assert!(error.ends_with("line 1: expected text in UTF-8, got other bytes in field 2"), "{error}");
+        std::fs::write(&path, b"a,gr\xf6\xdfe\n3,2\n4,5\n").unwrap();
+        let (project, guesses) = read(folder.path(), Some(&path));
+        assert_eq!(project.data.label.as_deref(), Some("größe"));
+        assert!(guesses.iter().any(|guess| guess.contains("was read as Latin-1")), "{guesses:?}");
+    }
+
+    #[test]
+    fn tables_as_people_have_them_need_no_editing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tsv");
+        let row = |k: usize| {
+            let sex = ["m", "f", "?"][k % 3];
+            let numbers = format!("{}\t{}\t{}\t{}", k * 3 % 7, k % 5, k * 5 % 7, k % 4);
+            format!("{k}\t{k}\tname {k}\t{numbers}\t2024-01-{:02}\t{sex}\t{}\n", k % 28 + 1, k % 2)
+        };
+        let rows: String = (0..40).map(row).collect();
+        std::fs::write(&path, format!("\tnr\tname\tx1\ty1\tx2\ty2\tborn\tsex\tlabel\n{rows}")).unwrap();
+        let (project, guesses) = read(folder.path(), Some(&path));
+        assert_eq!(project.data.ignore.as_deref().unwrap(), ["nr", "name", "born"]);
+        assert_eq!(project.data.items.as_ref().unwrap()["item"], [["x1", "y1"], ["x2", "y2"]]);
+        assert_eq!(project.symmetries.candidates[0].to_string(), "exchange(item)");
+        for part in ["column `born` is left out: dates such as 2024-01-01", "the first column has no name", "separated by tabs"] {
+            assert!(guesses.iter().any(|guess| guess.contains(part)), "{part}: {guesses:?}");
+        }
+        let loaded = Loaded::load(project, Missing::Refuse).unwrap();
+        assert_eq!(loaded.train.columns, ["x1", "y1", "x2", "y2", "sex = f", "sex = m", "sex missing"]);
+        assert_eq!(loaded.groups[0].name(), "exchange(item;1,2)");
     }
 
     #[test]

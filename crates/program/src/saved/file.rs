@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::tensor::Tensor;
 
 /// The newest version of the document that this code reads.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The entry of the bundle that holds the document.
 const KEY: &str = "model";
 /// The tensors of the normalisation.
@@ -62,7 +62,7 @@ impl Saved {
     pub(crate) fn bundle(&self) -> Result<Bundle> {
         self.check()?;
         let document = Document {
-            version: version_of(&self.program),
+            version: self.oldest_reader(),
             invar: self.version.clone(),
             program: self.program.clone(),
             task: self.task.clone(),
@@ -130,6 +130,15 @@ impl Saved {
         Ok(saved)
     }
 
+    /// The oldest version that knows all that this model needs: 2 brought the median, 3 columns of texts and with gaps.
+    fn oldest_reader(&self) -> u32 {
+        match () {
+            () if self.reading.coding.is_some() => 3,
+            () if self.program.ops.iter().any(|op| matches!(op, Op::Median { .. })) => 2,
+            () => 1,
+        }
+    }
+
     /// A fingerprint of the subspaces of a lattice, for [`Saved::lattice`].
     pub fn lattice_hash(lattice: &Lattice) -> String {
         let subspace = |subspace: &Subspace| {
@@ -142,11 +151,6 @@ impl Saved {
         let lines: Vec<String> = lattice.subspaces().iter().map(subspace).collect();
         sha256(format!("{}\n{}", lattice.shape(), lines.join("\n")).as_bytes())
     }
-}
-
-/// The oldest version that knows all operations of a program: 2 brought the median.
-fn version_of(program: &Program) -> u32 {
-    if program.ops.iter().any(|op| matches!(op, Op::Median { .. })) { 2 } else { 1 }
 }
 
 fn texts(values: &[impl ToString]) -> Vec<String> {

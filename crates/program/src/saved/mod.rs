@@ -63,6 +63,14 @@ impl Saved {
             Task::Regression if outputs != 1 => return Err(Error::misfit("outputs of a regression", 1, outputs)),
             Task::Classification { .. } | Task::Regression => {}
         }
+        if let Some(coding) = &self.reading.coding {
+            let wrong = |got: String| Error::misfit("columns of the table", "those of its entries", got);
+            coding.check().map_err(wrong)?;
+            let (entries, width) = (self.program.input.sides().iter().product::<usize>(), coding.width());
+            if entries != width || self.reading.columns.as_ref() != Some(&coding.names()) {
+                return Err(wrong(format!("{width} entries of {} columns for {entries}", coding.columns.len())));
+            }
+        }
         self.groups().map(|_| ())
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use invar_data::{Format, Layout, Limits, Source, Table, Task};
+use invar_data::{Coding, Format, Layout, Limits, Missing, Source, Table, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::Saved;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result, dims};
 
 /// What the user said about the training data, and what they are like, where it also decides how other files are read. See
 /// [`Source`].
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The format of files whose names do not tell it.
@@ -22,6 +22,9 @@ pub struct Reading {
     /// CSV: the columns of inputs, in the order the model takes them; by default columns are taken as they stand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
+    /// CSV: how columns become entries, where some are texts or have gaps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coding: Option<Coding>,
     /// The column or array of labels, which is not an input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -66,6 +69,8 @@ impl Reading {
             format: Some(format),
             inputs: told.inputs.clone().or_else(|| self.inputs.clone().filter(|_| format == Format::Npz)),
             columns: self.columns.clone().filter(|_| csv),
+            categories: self.categories().filter(|_| csv),
+            missing: if self.coding.is_some() { Missing::Fill } else { Missing::Refuse },
             label: told.label.clone(),
             has_header: told.header.or(self.header.filter(|_| csv)),
             leave_out: self.label.clone().filter(|_| csv),
@@ -73,6 +78,12 @@ impl Reading {
             layout,
             ..source
         })
+    }
+
+    /// The categories of each column by name: none where all are numbers.
+    fn categories(&self) -> Option<Vec<Vec<String>>> {
+        let numbers = || self.columns.as_ref().map(|columns| vec![Vec::new(); columns.len()]);
+        self.coding.as_ref().map(Coding::categories).or_else(numbers)
     }
 
     /// As the name of a file tells, else as in training.
@@ -87,6 +98,10 @@ impl Reading {
     /// Reads examples of this shape, and refuses others. Axes of size 1 may be missing, and an example may be one long row.
     pub fn read(&self, told: &Told, sides: &[usize], path: &Path, limits: Limits) -> Result<Table> {
         let table = self.source(told, path)?.load(limits)?;
+        let table = match &self.coding {
+            Some(coding) if !table.columns.is_empty() => coding.apply(table, limits)?,
+            _ => table,
+        };
         let long = |shape: &[usize]| shape.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
         let flat = table.shape.len() == 1 && table.width() == sides.iter().product::<usize>();
         if long(&table.shape) == long(sides) || flat {
