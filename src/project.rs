@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use invar_data::{Missing, printable};
-use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, ModelKind, PartScore, Project, Run, train};
+use invar_lab::project::{FitLine, Goal, Heard, How, Learner, Loaded, ModelKind, PartScore, Project, Run, Setting, train};
 use invar_lab::screen::{Measure, r_squared};
 use invar_lab::symmetry::Symmetry;
 
@@ -35,21 +35,18 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         ("--temperature", args.temperature.is_some()),
         ("--head", args.head.is_some()),
         ("--schedule", args.schedule.is_some()),
-        ("--tolerance", args.tolerance.is_some()),
         ("--only-shown", args.only_shown),
         ("--folds", args.folds.is_some()),
         ("--evidence", args.evidence.is_some()),
         ("--augment", args.augment),
-        ("--epochs", args.epochs.is_some()),
         ("--rate", args.rate.is_some()),
         ("--examples", args.examples.is_some()),
         ("--length", args.length.is_some()),
         ("--invariant", args.invariant.is_some()),
-        ("--seed", args.seed.is_some()),
     ];
     refuse("a project, whose file says it", given)?;
     let file = PathBuf::from(&args.task);
-    let loaded = Loaded::load(Project::read(&file)?, Missing::Refuse)?;
+    let loaded = Loaded::load(Project::read_with(&file, &settings(args, &file)?)?, Missing::Refuse)?;
     let folder = args.out.clone().unwrap_or_else(|| loaded.project.home());
     let threads = crate::prepare_fits(args.threads);
     let bar = bar(0, "training");
@@ -77,6 +74,17 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         line(&render(&run, &folder))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is said in place of the project file.
+fn settings(args: &TrainArgs, file: &Path) -> Result<Vec<Setting>> {
+    let mut settings = args.overrides.settings(file)?;
+    let whole = |name: &str, value: Option<i64>| value.map(|n| Setting::new(format!("--{name} {n}"), "train", name, n));
+    let epochs = args.epochs.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let seed = args.seed.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    settings.extend([whole("epochs", epochs), whole("seed", seed)].into_iter().flatten());
+    settings.extend(args.tolerance.map(|x| Setting::new(format!("--tolerance {x}"), "train", "tolerance", x)));
+    Ok(settings)
 }
 
 /// Whether the kind of network is left to the program.

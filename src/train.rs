@@ -43,6 +43,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     if crate::project::is_project(&args.task) {
         return crate::project::run(args);
     }
+    refuse("a built-in task", [("--set", args.overrides.are_given())])?;
     let data = data(args)?;
     if args.method != Some(MethodArg::Cgreg) {
         return crate::screen::run(args, data);

@@ -384,10 +384,10 @@ fn bad_files_are_clear_errors() {
     std::fs::write(path.join("short"), &sound[..sound.len() / 2]).unwrap();
     assert!(refused("short").contains("not a model bundle, or a damaged one"));
     let mut bundle = invar_data::Bundle::load(&path.join("m.invar"), invar_data::Limits::new(1 << 20)).unwrap();
-    let newer = bundle.metadata["model"].replacen("\"version\":1", "\"version\":3", 1);
+    let newer = bundle.metadata["model"].replacen("\"version\":1", "\"version\":4", 1);
     bundle.metadata.insert("model".into(), newer);
     bundle.save(&path.join("newer")).unwrap();
-    assert!(refused("newer").contains("written by another version of invar: model 3, but this one reads up to 2"));
+    assert!(refused("newer").contains("written by another version of invar: model 4, but this one reads up to 3"));
     let tensor = invar_data::Tensor { shape: vec![1], values: vec![1.0] };
     write_safetensors(&path.join("foreign"), &BTreeMap::from([("w".to_owned(), tensor)]), ("by", "another program")).unwrap();
     assert!(refused("foreign").contains("not a model of invar: it has no manifest"));

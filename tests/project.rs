@@ -108,12 +108,16 @@ fn arrays_of_images_from_a_file_to_a_report() {
     let (out, _) = expect(at, &["init", "--data", "bars.npz"], 0);
     assert!(out.contains("160 examples of shape 1x8x8") && out.contains("2 classes"), "{out}");
     let text = std::fs::read_to_string(at.join("invar.toml")).unwrap();
-    assert!(text.contains("shape = [1, 8, 8]") && text.contains("candidates = [\"rot90(1,2)\", \"flip(1)\"]"), "{text}");
+    assert!(
+        text.contains("shape = [1, 8, 8]") && text.contains("candidates = [\"rotate(quarter)\", \"mirror(left-right)\"]"),
+        "{text}"
+    );
     let (_, err) = expect(at, &["init"], 2);
     assert!(err.contains("a file that does not exist yet"), "{err}");
 
     let (out, _) = expect(at, &["check", "invar.toml"], 0);
-    for part in ["training         128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
+    for part in
+        ["training         128", "lift: group convolutions", "rotate(quarter)", "order", "ready to train", "not extrapolation"]
     {
         assert!(out.contains(part), "{part}\n{out}");
     }

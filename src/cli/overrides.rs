@@ -41,6 +41,11 @@ pub(crate) struct TrainingArgs {
 }
 
 impl OverrideArgs {
+    /// Whether there are any.
+    pub(crate) fn are_given(&self) -> bool {
+        !self.set.is_empty() || self.candidates.is_some() || self.test.is_some()
+    }
+
     /// As settings of a project file at `project`, from whose folder paths are seen.
     pub(crate) fn settings(&self, project: &Path) -> Result<Vec<Setting>> {
         let mut settings = Vec::new();

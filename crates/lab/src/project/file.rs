@@ -70,6 +70,12 @@ pub struct DataSection {
     /// Where the channels are.
     #[serde(default)]
     pub layout: Layout,
+    /// Pictures: whether a border of zeros makes each a square.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pad: Option<bool>,
+    /// Pictures: the height and width that each then gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resize: Option<[usize; 2]>,
     /// Read at most so many examples of each file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
@@ -289,14 +295,29 @@ impl Project {
 
     /// A file of the project as a source of data.
     pub fn source(&self, files: &Files) -> Source {
-        let DataSection { format, inputs, label, header, ignore, columns, shape, layout, limit, .. } = self.data.clone();
+        let DataSection { format, inputs, label, header, ignore, columns, shape, layout, pad, resize, limit, .. } =
+            self.data.clone();
         let (path, labels) = match files {
             Files::One(path) => (path, None),
             Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
         };
         let source = Source::new(self.folder.join(path), self.task.kind.task());
         let ignore = ignore.unwrap_or_default();
-        Source { format, inputs, label, has_header: header, ignore, columns, labels, shape, layout, limit, ..source }
+        Source {
+            format,
+            inputs,
+            label,
+            has_header: header,
+            ignore,
+            columns,
+            labels,
+            shape,
+            layout,
+            pad: pad.unwrap_or(false),
+            resize,
+            limit,
+            ..source
+        }
     }
 
     /// The folder of a run when none is named: `run` beside the project file. Within a folder of data that would be taken for data by

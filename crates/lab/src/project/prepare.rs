@@ -53,7 +53,10 @@ impl Loaded {
         let test = self.test.as_ref().map(dataset).transpose()?;
         let measure = Measure::of(&validation);
         let problem = Problem {
-            subspaces: Subspaces::of(self.weight_groups()?)?,
+            subspaces: match self.weight_groups()? {
+                none if none.is_empty() => Subspaces::free(self.shape.clone()),
+                groups => Subspaces::of(groups)?,
+            },
             symmetry: None,
             vocabulary: None,
             measure,

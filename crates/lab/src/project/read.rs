@@ -38,6 +38,8 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
             "items",
             "shape",
             "layout",
+            "pad",
+            "resize",
             "limit",
         ],
     ),
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
-            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
+            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\npad = true\nresize = [8, 8]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\nlearning_rate = 0.01\n\
             epochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\nonly_shown = true\nfolds = 3\nrequire = [\"flip(1)\"]\nseed = 9\n";
