@@ -8,6 +8,7 @@ use invar_data::{Missing, Range, printable};
 use invar_lab::project::{Findings, Loaded, Project, Severity};
 
 use crate::cli::CheckArgs;
+use crate::digits::six;
 use crate::output::{self, count, line, order, strong, thousands};
 
 /// Most rows printed for people.
@@ -46,7 +47,8 @@ fn render(findings: &Findings) -> String {
 }
 
 fn splits(findings: &Findings) -> String {
-    let range = |range: Option<Range>| range.map_or("-".into(), |r| format!("{} to {}", r.min, r.max));
+    let range =
+        |range: Option<Range>| range.map_or("-".into(), |r| format!("{} to {}", six(f64::from(r.min)), six(f64::from(r.max))));
     let rows: Vec<Vec<String>> = findings
         .splits
         .iter()

@@ -15,7 +15,7 @@ pub(crate) use overrides::{OverrideArgs, TrainingArgs, seen_from};
 pub(crate) use reading::{FormatArg, HeaderArg};
 pub(crate) use reproduce::{ReproduceArg, ReproduceArgs};
 
-use crate::model::{CertifyArgs, ExportArgs, PredictArgs};
+use crate::model::{CertifyArgs, EvaluateArgs, ExportArgs, PredictArgs};
 
 /// Train networks that keep every symmetry the data does not contradict.
 #[derive(Debug, Parser)]
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Tell what a trained model says about examples.
     Predict(PredictArgs),
+    /// Measure how good a trained model is on examples whose answers are known, and fail where it is not good enough.
+    Evaluate(EvaluateArgs),
     /// Prove which symmetries a trained model has, operation by operation, and measure them.
     Certify(CertifyArgs),
     /// Write a trained model for other programs: ONNX, safetensors.

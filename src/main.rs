@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod cli;
 mod data;
+mod digits;
 mod font;
 mod groups;
 mod init;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Lattice(args) => lattice::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Predict(args) => model::predict(&args),
+        Command::Evaluate(args) => model::evaluate(&args),
         Command::Certify(args) => model::certify(&args),
         Command::Export(args) => model::export(&args),
         Command::Completions { shell } => completions(shell),

@@ -92,11 +92,15 @@ fn settings(args: &TrainArgs) -> Vec<Setting> {
         Some(setting(option, section, key, Value::Integer(i64::try_from(value?).unwrap_or(i64::MAX))))
     }));
     settings.extend(reals.into_iter().filter_map(|(option, key, value)| Some(setting(option, "train", key, value?.into()))));
-    settings.extend(args.lambda.map(|lambda| {
-        Setting::new(format!("--lambda {lambda}"), "train", "lambdas", Value::Array(vec![lambda.into()]))
-    }));
-    settings.extend(words.into_iter().filter_map(|(option, section, key, word)| Some(setting(option, section, key, word?.into()))));
-    settings.extend(flags.into_iter().filter(|(_, _, given)| *given).map(|(option, key, _)| setting(option, "train", key, true.into())));
+    settings.extend(
+        args.lambda
+            .map(|lambda| Setting::new(format!("--lambda {lambda}"), "train", "lambdas", Value::Array(vec![lambda.into()]))),
+    );
+    settings
+        .extend(words.into_iter().filter_map(|(option, section, key, word)| Some(setting(option, section, key, word?.into()))));
+    settings.extend(
+        flags.into_iter().filter(|(_, _, given)| *given).map(|(option, key, _)| setting(option, "train", key, true.into())),
+    );
     settings
 }
 

@@ -249,15 +249,15 @@ fn wrong_requests_are_refused_with_a_reason() {
     refused(&["train", "summ"], "did you mean");
     refused(&["train", "sum", "--length", "0"], "length");
     refused(&["train", "sum", "--examples", "0"], "examples");
-    refused(&["train", "sum", "--epochs", "0"], "epochs should be at least 1, but is 0");
+    refused(&["train", "sum", "--epochs", "0"], "--epochs 0: [train] epochs: expected at least 1, got 0");
     refused(
         &["train", "sum", "--method", "cgreg", "--lambda", "-1"],
-        "lambdas should be at least one number, none below 0, but is -1",
+        "--lambda -1: [train] lambdas: expected at least one number, none below 0, got -1",
     );
-    refused(&["train", "sum", "--method", "cgreg", "--lambda", "nan"], "lambdas should be");
+    refused(&["train", "sum", "--method", "cgreg", "--lambda", "nan"], "[train] lambdas: expected");
     refused(
         &["train", "sum", "--method", "cgreg", "--lambda", "1", "--temperature", "0.5"],
-        "temperature should be a number of at least 1",
+        "[train] temperature: expected a number of at least 1",
     );
     refused(&["train", "sum", "--method", "cgreg", "--lambda", "1", "--rate", "-1"], "rate");
     refused(&["train"], "required");

@@ -108,12 +108,16 @@ fn arrays_of_images_from_a_file_to_a_report() {
     let (out, _) = expect(at, &["init", "--data", "bars.npz"], 0);
     assert!(out.contains("160 examples of shape 1x8x8") && out.contains("2 classes"), "{out}");
     let text = std::fs::read_to_string(at.join("invar.toml")).unwrap();
-    assert!(text.contains("shape = [1, 8, 8]") && text.contains("candidates = [\"rot90(1,2)\", \"flip(1)\"]"), "{text}");
+    assert!(
+        text.contains("shape = [1, 8, 8]") && text.contains("candidates = [\"rotate(quarter)\", \"mirror(left-right)\"]"),
+        "{text}"
+    );
     let (_, err) = expect(at, &["init"], 2);
     assert!(err.contains("a file that does not exist yet"), "{err}");
 
     let (out, _) = expect(at, &["check", "invar.toml"], 0);
-    for part in ["training         128", "lift: group convolutions", "rot90(1,2)", "order", "ready to train", "not extrapolation"]
+    for part in
+        ["training         128", "lift: group convolutions", "rotate(quarter)", "order", "ready to train", "not extrapolation"]
     {
         assert!(out.contains(part), "{part}\n{out}");
     }
@@ -394,7 +398,7 @@ fn options_go_before_what_the_file_says() {
     let told = ["epochs", "seed", "folds", "batch"].map(|key| train[key].as_u64().unwrap());
     assert_eq!((told, &run["architecture"]), ([3, 5, 1, 32], &"pairs".into()), "{train}");
     let (_, err) = expect(at, &["train", "invar.toml", "--examples", "30"], 2);
-    assert!(err.contains("--examples should be left out with data from files"), "{err}");
+    assert!(err.contains("--examples 30: [data] examples: is for a built-in task"), "{err}");
     let (_, err) = expect(at, &["train", "missing.toml"], 1);
     assert!(err.contains("cannot read missing.toml"), "{err}");
 }

@@ -235,7 +235,7 @@ fn small_things() {
         assert!(err.contains("--only should be part of the name of a row"), "{err}");
     }
     let (out, _) = expect(at, &["init", "my project's/invar.toml"], 0);
-    assert!(out.contains(r"edit it, then: invar check 'my project'\''s/invar.toml'"), "{out}");
+    assert!(out.contains(r"next: invar check 'my project'\''s/invar.toml'"), "{out}");
     let begun = Instant::now();
     let (_, err) = expect(at, &["train", "sum", "--network", "orbit", "--length", "10", "--epochs", "100000"], 2);
     assert!(err.contains("at most 256 elements") && begun.elapsed() < Duration::from_mins(1), "{err}");

@@ -180,16 +180,16 @@ fn wrong_requests_are_refused_with_a_reason() {
         let (_, err) = expect(folder.path(), &args, 2);
         assert!(err.starts_with("error: ") && err.contains(part), "{args:?}: {err}");
     };
-    refused(&["--tolerance", "-1"], "tolerance should be a number of points from 0 to 100, but is -1");
-    refused(&["--tolerance", "nan"], "tolerance should be");
-    refused(&["--tolerance", "101"], "tolerance should be");
-    refused(&["--epochs", "0"], "epochs should be at least 1, but is 0");
+    refused(&["--tolerance", "-1"], "--tolerance -1.0: [train] tolerance: expected a number of points from 0 to 100, got -1");
+    refused(&["--tolerance", "nan"], "[train] tolerance: expected");
+    refused(&["--tolerance", "101"], "[train] tolerance: expected");
+    refused(&["--epochs", "0"], "--epochs 0: [train] epochs: expected at least 1, got 0");
     refused(&["--folds", "0"], "expected a whole number, 1 or more");
     refused(
         &["--folds", "26", "--examples", "100"],
         "number of folds should be from 1 to 25, so that each has four examples, but is 26",
     );
-    refused(&["--rate", "-1"], "learning_rate should be a number above 0, but is -1");
+    refused(&["--rate", "-1"], "--rate -1.0: [train] learning_rate: expected a number above 0, got -1");
     refused(&["--lambda", "1"], "[train] lambdas should be left out with the learner screen");
     refused(&["--head", "affine"], "[model] head should be left out");
     refused(&["--strict"], "unexpected argument '--strict'");

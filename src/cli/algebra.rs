@@ -15,6 +15,9 @@ Symmetries (axes count from 0; put NAME= in front to name one, as in color=permu
   swap(0;2,5)  one transposition along an axis   swaps(0)         each as its own candidate
   nodes(0,1)   one permutation of several axes   node_swaps(0,1)  each as its own candidate
   negate       change every sign
+  rotate(quarter), rotate(half), mirror(left-right), mirror(top-bottom), exchange(colours)
+               the same of pictures; reverse(time), shift(time) of series; in projects on
+               tables exchange(a,b) and exchange(sensor), by the names of columns and items
   generators([[1,0,2]])          your own: images of the entries, -i to change a sign,
   generators([[[0,1/2],[2,0]]])  or the rows of a matrix: fractions are exact, decimals not
   generators(0;[[1,0,2]])        ... along an axis

@@ -6,6 +6,7 @@ use clap::Args;
 use invar_program::Told;
 use invar_program::certify::tolerance::LIMIT;
 
+use super::evaluate::Metric;
 use crate::cli::{FormatArg, HeaderArg};
 
 /// How files are read, where that differs from the training data.
@@ -49,13 +50,14 @@ impl ReadingArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  invar predict model.invar new.npz\n  invar predict model.invar photos/ --csv > answers.csv\n  \
+    invar predict model.invar cat.jpg\n  zcat new.csv.gz | invar predict model.invar - --csv\n  \
     invar predict model.invar a.csv b.csv --json | head -3"
 )]
 pub(crate) struct PredictArgs {
     /// The model, as `invar train` wrote it.
     pub(crate) model: PathBuf,
 
-    /// Examples: .npz, .npy, .csv, IDX, or a folder of images.
+    /// Examples: .npz, .npy, .csv, IDX, a folder of images or a single one; - for standard input.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -69,6 +71,43 @@ pub(crate) struct PredictArgs {
     /// Print CSV with a header.
     #[arg(long)]
     pub(crate) csv: bool,
+}
+
+/// Arguments of `invar evaluate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  invar evaluate model.invar test.csv\n  \
+    invar evaluate model.invar photos/ --metric accuracy --at-least 0.95\n  invar evaluate model.invar x.npy --labels y.npy --json\n\n\
+    Exit code 0, or 1 when the figure is beyond what was asked for: a regression test.")]
+pub(crate) struct EvaluateArgs {
+    /// The model, as `invar train` wrote it.
+    pub(crate) model: PathBuf,
+
+    /// Examples with their labels, all taken together: .npz, .npy, .csv, IDX, or a folder of images by class; - for standard input.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+
+    /// NPY and IDX: the file of labels.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) labels: Option<PathBuf>,
+
+    /// What to measure [default: accuracy, for numbers r2].
+    #[arg(long, value_enum)]
+    pub(crate) metric: Option<Metric>,
+
+    /// Fail when the figure is smaller; accuracy lies between 0 and 1.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) at_least: Option<f64>,
+
+    /// Fail when the figure is larger.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) at_most: Option<f64>,
+
+    /// Print JSON (schema in docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `invar certify`.

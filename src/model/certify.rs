@@ -245,7 +245,7 @@ impl Examples {
         }
         let mut all = Self { inputs: Vec::new(), names: Vec::new() };
         for path in &args.data {
-            let table = reading.read(&args.reading.told(), &sides, path, limits)?;
+            let table = reading.read(&reading.source(&args.reading.told(), path)?, &sides, limits)?;
             all.names.extend((0..table.len()).map(|index| format!("{}: example {}", table.source, table.name_of(index))));
             all.inputs.extend(table.inputs);
         }

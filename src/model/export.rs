@@ -24,6 +24,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
             sides(&program),
             program.outputs()?
         ))?;
+        line(&format!("  {input}: {}", model.input_in_words()))?;
     }
     if let Some(path) = safetensors {
         model.write_safetensors(path)?;

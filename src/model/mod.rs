@@ -1,13 +1,16 @@
-//! What can be done with a trained model: predict, certify, export.
+//! What can be done with a trained model: predict, evaluate, certify, export.
 
 mod args;
 mod certify;
+mod evaluate;
 mod export;
 mod predict;
+mod stdin;
 
-pub(crate) use args::{CertifyArgs, ExportArgs, PredictArgs};
+pub(crate) use args::{CertifyArgs, EvaluateArgs, ExportArgs, PredictArgs};
 
 pub(crate) use certify::run as certify;
+pub(crate) use evaluate::run as evaluate;
 pub(crate) use export::run as export;
 pub(crate) use predict::run as predict;
 

@@ -11,7 +11,9 @@ use invar_data::{CsvWriter, Field, Limits, Table, printable};
 use invar_program::{Program, Saved, Task};
 use serde::Serialize;
 
+use super::stdin::at_hand;
 use super::{PredictArgs, check_finite};
+use crate::digits::six;
 use crate::output::{self, line};
 use crate::progress::bar;
 
@@ -67,9 +69,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
         _ => Printer::People,
     };
     for path in &args.files {
-        let table = model.read(&args.reading.told(), path, Limits::of_this_machine())?;
+        let file = at_hand(path, &model.reading, args.reading.told().format)?;
+        let table = model.read(&args.reading.told(), file.path(), Limits::of_this_machine())?;
+        table.notes.iter().for_each(|note| output::warning(&printable(note)));
         let bar = progress(table.len(), path);
-        let source = name(args, &table.source);
+        let source = name(args, file.shown(&table.source));
         let named = Named { source: &source, classes: &classes, example: &|index| name(args, &table.name_of(index)) };
         for start in (0..table.len()).step_by(AT_ONCE) {
             print(&mut printer, &named, &program, &table, start)?;
@@ -138,7 +142,7 @@ fn print(printer: &mut Printer, named: &Named<'_>, program: &Program, table: &Ta
 fn shown(answer: &Answer, best: usize) -> String {
     let what = match (answer.class, answer.probabilities, answer.value) {
         (Some(class), Some(shares), _) => format!("{class}  {:.1} %", 100.0 * shares[best]),
-        (_, _, value) => value.map(|value| value.to_string()).unwrap_or_default(),
+        (_, _, value) => value.map(|value| six(f64::from(value))).unwrap_or_default(),
     };
     format!("{}  {}  {what}\n", answer.file, answer.example)
 }

@@ -2,6 +2,7 @@
 
 use crate::element::Column;
 use crate::error::{Error, Result, dims};
+use crate::fit;
 use crate::labels;
 use crate::limits::Budget;
 use crate::source::{Format, Layout, Missing, Source};
@@ -53,6 +54,7 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
     if inputs.is_empty() {
         return Err(Error::mismatch(&origin, "the number of examples", "at least one", "none"));
     }
+    let found = shape.clone();
     let stored = stored_shape(source, &origin, shape, width)?;
     let filled = source.missing == Missing::Fill && source.format()? == Format::Csv;
     if source.missing != Missing::Keep && !filled {
@@ -62,6 +64,21 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
         Layout::ChannelsFirst => stored,
         Layout::ChannelsLast => channels_first(&origin, &mut inputs, &stored)?,
     };
+    // Pictures in folders were fitted one by one.
+    let fit = source.fit();
+    let (shape, inputs) = if fit.is_none() || source.format()? == Format::Images {
+        (shape, inputs)
+    } else {
+        let [height, width] = fit.size(shape[..].last_chunk::<2>().copied().unwrap_or([1, 1]));
+        budget.take(
+            &origin,
+            "the fitted pictures",
+            (inputs.len() / shape.iter().rev().take(2).product::<usize>()).saturating_mul(height * width),
+            size_of::<f32>(),
+        )?;
+        fit::arrays(&origin, fit, &shape, &inputs)?
+    };
+    let width = volume(&shape).unwrap_or(1);
     let examples = inputs.len() / width;
     let labels = match column {
         Some(column) => {
@@ -83,7 +100,7 @@ pub(crate) fn assemble(source: &Source, raw: Raw, budget: &mut Budget) -> Result
     {
         notes.push(format!("{}: {last} channels seem to come last; if so, say that the layout is channels last", dims(&shape)));
     }
-    Ok(Table { shape, inputs, labels, columns, categories, ids, notes, source: source.path.display().to_string() })
+    Ok(Table { shape, inputs, labels, columns, categories, stored: found, ids, notes, source: source.path.display().to_string() })
 }
 
 /// The shape asked for, if it has as many entries as the examples.

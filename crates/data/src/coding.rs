@@ -190,6 +190,7 @@ mod tests {
             labels: Labels::None,
             columns: names(&["age", "colour"]),
             categories: vec![Vec::new(), names(&["red", "blue"])],
+            stored: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "a.csv".into(),

@@ -128,6 +128,7 @@ mod tests {
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
             columns: Vec::new(),
             categories: Vec::new(),
+            stored: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "here".into(),

@@ -6,50 +6,106 @@ use std::path::{Path, PathBuf};
 use crate::assemble::Raw;
 use crate::element::Column;
 use crate::error::{Error, Result, dims, origin};
-use crate::image::{self, Image, is_image};
+use crate::fit::Fit;
+use crate::image::{self, Alpha, Image, is_image};
 use crate::limits::Budget;
 use crate::source::Source;
 use crate::write::is_claimed;
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
-    let found = Found::list(source, &origin, budget)?;
+    let found = if source.path.is_file() { Found::one(source, &origin)? } else { Found::list(source, &origin, budget)? };
     let files = found.choose(source.limit);
     if files.is_empty() {
         let expected = "PNG, JPEG, PGM or PPM images";
         return Err(Error::mismatch(&origin, "the folder", expected, "no such file"));
     }
-    let (shape, inputs, opaque) = pixels(&files, budget)?;
+    let (shape, inputs, told) = Pictures { files: &files, fit: source.fit(), colours: 1 }.read(budget)?;
     let mut notes = found.notes();
-    if opaque > 0 {
-        notes.push(format!("{opaque} images had an alpha channel that was opaque everywhere; it was left out"));
-    }
+    notes.extend(told);
     let column = source.wants_labels().then(|| Column::Texts(files.iter().map(|file| file.class.clone()).collect()));
     let ids = files.iter().map(|file| file.id.clone()).collect();
     Ok(Raw { shape: shape.to_vec(), inputs, column, ids, notes, ..Raw::default() })
 }
 
-/// The values of all images, which must have one shape, and how many lost an opaque alpha channel.
-fn pixels(files: &[&ImageFile], budget: &mut Budget) -> Result<([usize; 3], Vec<f32>, usize)> {
-    let first = image::read(&files[0].path, budget)?;
-    let shape = first.shape;
-    let width: usize = shape.iter().product();
-    let total = width.saturating_mul(files.len());
-    budget.take(&origin(&files[0].path), &format!("{} images of this size", files.len()), total, size_of::<f32>())?;
-    let mut inputs = Vec::with_capacity(total);
-    let mut opaque = usize::from(first.opaque);
-    inputs.extend(first.values);
-    for file in &files[1..] {
-        let image = image::read(&file.path, budget)?;
-        if image.shape != shape {
-            let expected = format!("{} as {}", describe(shape), origin(&files[0].path));
-            return Err(Error::mismatch(&origin(&file.path), "the image", expected, describe(image.shape)));
-        }
-        let Image { values, opaque: dropped, .. } = image;
-        opaque += usize::from(dropped);
-        inputs.extend(values);
+/// See [`Source::common_size`].
+pub(crate) fn common_size(source: &Source, most: usize, budget: &mut Budget) -> Result<Option<[usize; 2]>> {
+    let found = Found::list(source, &source.origin(), budget)?;
+    let (mut heights, mut widths) = (Vec::new(), Vec::new());
+    for file in found.choose(source.limit) {
+        let [_, height, width] = image::read(&file.path, budget)?.shape;
+        heights.push(height);
+        widths.push(width);
     }
-    Ok((shape, inputs, opaque))
+    let middle = |sides: &mut Vec<usize>| {
+        sides.sort_unstable();
+        let alike = sides.first() == sides.last();
+        sides.get(sides.len() / 2).map(|&side| (alike, side))
+    };
+    let Some(((one, height), (same, width))) = middle(&mut heights).zip(middle(&mut widths)) else { return Ok(None) };
+    let long = height.max(width);
+    if one && same && long <= most {
+        return Ok(None);
+    }
+    let fitted = |side: usize| if long > most { (side * most + long / 2) / long } else { side };
+    Ok(Some([fitted(height).max(1), fitted(width).max(1)]))
+}
+
+/// Pictures that are to have one shape.
+struct Pictures<'a> {
+    files: &'a [&'a ImageFile],
+    fit: Fit,
+    /// Channels that each has at least: grey ones get three where another is in colour.
+    colours: usize,
+}
+
+impl Pictures<'_> {
+    /// The shape and the values of all, and what there is to tell.
+    fn read(self, budget: &mut Budget) -> Result<([usize; 3], Vec<f32>, Vec<String>)> {
+        let first = self.one(0, budget)?;
+        let shape = first.shape;
+        let total = shape.iter().product::<usize>().saturating_mul(self.files.len());
+        budget.take(
+            &origin(&self.files[0].path),
+            &format!("{} images of this size", self.files.len()),
+            total,
+            size_of::<f32>(),
+        )?;
+        let mut inputs = Vec::with_capacity(total);
+        let (mut opaque, mut clear, mut grey) = (0, 0, 0);
+        for index in 0..self.files.len() {
+            let image = if index == 0 { first.clone() } else { self.one(index, budget)? };
+            if image.shape[0] == 3 && shape[0] == 1 {
+                // The first in colour: all over again, once.
+                return Self { colours: 3, ..self }.read(budget);
+            }
+            if image.shape != shape {
+                let expected =
+                    format!("{} as {} (or `resize = [64, 64]` under [data])", describe(shape), origin(&self.files[0].path));
+                return Err(Error::mismatch(&origin(&self.files[index].path), "the image", expected, describe(image.shape)));
+            }
+            opaque += usize::from(image.alpha == Alpha::Opaque);
+            clear += usize::from(image.alpha == Alpha::Clear);
+            grey += usize::from(image.grey && shape[0] == 3);
+            inputs.extend(image.values);
+        }
+        let tell = |count: usize, what: &str| (count > 0).then(|| format!("{count} images {what}"));
+        let told = [
+            tell(opaque, "had an alpha channel that was opaque everywhere; it was left out"),
+            tell(clear, "have transparent pixels; they were laid on white"),
+            tell(grey, "are grey, others in colour: grey became three equal channels"),
+        ];
+        Ok((shape, inputs, told.into_iter().flatten().collect()))
+    }
+
+    /// One picture, fitted.
+    fn one(&self, index: usize, budget: &Budget) -> Result<Image> {
+        let Image { shape: [channels, height, width], values, alpha, grey } = image::read(&self.files[index].path, budget)?;
+        let values = if self.fit.is_none() { values } else { self.fit.picture(&values, [height, width]) };
+        let [height, width] = self.fit.size([height, width]);
+        let copies = if channels < self.colours { self.colours } else { 1 };
+        Ok(Image { shape: [channels * copies, height, width], values: values.repeat(copies), alpha, grey })
+    }
 }
 
 fn describe(shape: [usize; 3]) -> String {
@@ -73,6 +129,16 @@ struct Found {
 }
 
 impl Found {
+    /// A single picture, of no class.
+    fn one(source: &Source, origin: &str) -> Result<Self> {
+        if source.wants_labels() {
+            let got = "a single picture, whose class nothing tells";
+            return Err(Error::mismatch(origin, "the path", "a folder with one sub-folder per class", got));
+        }
+        let file = ImageFile { path: source.path.clone(), class: String::new(), id: name(&source.path) };
+        Ok(Self { classes: vec![vec![file]], skipped: Vec::new() })
+    }
+
     fn list(source: &Source, origin: &str, budget: &mut Budget) -> Result<Self> {
         let mut found = Self::default();
         let mut loose = Vec::new();
@@ -230,8 +296,25 @@ mod tests {
         let error = error.to_string();
         assert!(error.contains("2.pgm: the image: expected 1x1 pixels (height x width), grey as "), "{error}");
         assert!(error.contains("1.pgm, got 1x2 pixels (height x width), grey"), "{error}");
-        let colour = load(&[("a/1.pgm", DARK), ("b/2.ppm", b"P6 1 1 255\n\0\0\0")], Task::Classification, None);
-        assert!(colour.unwrap_err().to_string().contains("got 1x1 pixels (height x width), RGB"));
+        let colour = load(&[("a/1.pgm", LIGHT), ("b/2.ppm", b"P6 1 1 255\n\0\0\0")], Task::Classification, None).unwrap();
+        assert_eq!((colour.shape, colour.inputs), (vec![3, 1, 1], vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+        assert_eq!(colour.notes, ["1 images are grey, others in colour: grey became three equal channels"]);
+    }
+
+    #[test]
+    fn pictures_of_any_size_are_fitted_and_one_alone_is_read() {
+        let folder =
+            folder(&[("a/1.pgm", b"P5 2 1 255\n\xff\xff"), ("b/2.pgm", b"P5 4 4 255\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")]);
+        let source = Source::new(folder.path(), Task::Classification);
+        let fitted = |pad, resize| Source { pad, resize, ..source.clone() }.load(Limits::new(1 << 20)).unwrap();
+        assert_eq!(fitted(false, Some([1, 1])).inputs, [1.0, 0.0]);
+        assert_eq!(fitted(true, Some([1, 1])).inputs, [0.5, 0.0]);
+        assert_eq!(fitted(true, Some([2, 2])).shape, [1, 2, 2]);
+        let path = folder.path().join("a/1.pgm");
+        let one = Source::new(&path, Task::Prediction).load(Limits::new(1 << 20)).unwrap();
+        assert_eq!((one.ids, one.shape), (vec!["1.pgm".to_owned()], vec![1, 1, 2]));
+        let error = Source::new(&path, Task::Classification).load(Limits::new(1 << 20)).unwrap_err().to_string();
+        assert!(error.ends_with("got a single picture, whose class nothing tells"), "{error}");
     }
 
     #[test]

@@ -21,8 +21,21 @@ pub(crate) struct Image {
     /// Channels, height, width.
     pub(crate) shape: [usize; 3],
     pub(crate) values: Vec<f32>,
-    /// Whether it had an alpha channel, opaque everywhere, that was left out.
-    pub(crate) opaque: bool,
+    /// What became of an alpha channel.
+    pub(crate) alpha: Alpha,
+    /// Whether the file has no colours.
+    pub(crate) grey: bool,
+}
+
+/// Whether pixels hide what is behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Alpha {
+    /// Nothing says that they do not.
+    None,
+    /// They all do, as an alpha channel says that was left out.
+    Opaque,
+    /// Some do not: the picture was laid on white.
+    Clear,
 }
 
 /// Pixels as decoders hand them over, channels last.
@@ -63,7 +76,7 @@ pub(crate) fn decode(origin: &str, bytes: Vec<u8>, budget: &Budget) -> Result<Im
         [b'P', b'2' | b'3' | b'5' | b'6', ..] => pnm::decode(origin, &bytes, budget)?,
         _ => return Err(Error::malformed(origin, "the start", "the mark of a PNG, JPEG, PGM or PPM image", "other bytes")),
     };
-    pixels.image(origin)
+    Ok(pixels.image())
 }
 
 /// Refuses a size before memory is set aside for it.
@@ -128,21 +141,26 @@ fn jpeg(origin: &str, bytes: Vec<u8>, budget: &Budget) -> Result<Pixels> {
 }
 
 impl Pixels {
-    fn image(self, origin: &str) -> Result<Image> {
-        let alpha = matches!(self.channels, 2 | 4);
-        if alpha && !self.is_opaque() {
-            let advice = "flatten the image onto a background";
-            return Err(Error::unsupported(origin, "an image with transparent pixels", advice));
-        }
-        let shape = [self.channels - usize::from(alpha), self.height, self.width];
+    fn image(self) -> Image {
+        let alpha = match self.channels {
+            2 | 4 if self.is_opaque() => Alpha::Opaque,
+            2 | 4 => Alpha::Clear,
+            _ => Alpha::None,
+        };
+        let shape = [self.channels - usize::from(alpha != Alpha::None), self.height, self.width];
+        let share = |index: usize| f32::from(self.sample(index)) / f32::from(self.most);
         let mut values = Vec::with_capacity(shape.iter().product());
         for channel in 0..shape[0] {
-            values.extend(
-                (0..self.width * self.height)
-                    .map(|pixel| f32::from(self.sample(pixel * self.channels + channel)) / f32::from(self.most)),
-            );
+            let pixels = (0..self.width * self.height).map(|pixel| pixel * self.channels);
+            values.extend(pixels.map(|start| match alpha {
+                Alpha::Clear => {
+                    let cover = share(start + self.channels - 1);
+                    share(start + channel) * cover + (1.0 - cover)
+                }
+                Alpha::None | Alpha::Opaque => share(start + channel),
+            }));
         }
-        Ok(Image { shape, values, opaque: alpha })
+        Image { shape, values, alpha, grey: shape[0] == 1 }
     }
 
     fn is_opaque(&self) -> bool {
@@ -186,19 +204,24 @@ mod tests {
     fn png_of_every_kind_is_read() {
         use png::{BitDepth, ColorType};
         let grey = read(encode(ColorType::Grayscale, BitDepth::Eight, 2, &[0, 255])).unwrap();
-        assert_eq!(grey, Image { shape: [1, 1, 2], values: vec![0.0, 1.0], opaque: false });
+        assert_eq!(grey, Image { shape: [1, 1, 2], values: vec![0.0, 1.0], alpha: Alpha::None, grey: true });
         let fine = read(encode(ColorType::Grayscale, BitDepth::Sixteen, 1, &[0x80, 0])).unwrap();
         assert_eq!(fine.values, [32768.0 / 65535.0]);
         let bits = read(encode(ColorType::Grayscale, BitDepth::One, 2, &[0b0100_0000])).unwrap();
         assert_eq!(bits.values, [0.0, 1.0]);
         let rgb = read(encode(ColorType::Rgb, BitDepth::Eight, 2, &[255, 0, 51, 0, 255, 0])).unwrap();
-        assert_eq!(rgb, Image { shape: [3, 1, 2], values: vec![1.0, 0.0, 0.0, 1.0, 0.2, 0.0], opaque: false });
+        assert_eq!(rgb, Image { shape: [3, 1, 2], values: vec![1.0, 0.0, 0.0, 1.0, 0.2, 0.0], alpha: Alpha::None, grey: false });
         let indexed = read(encode(ColorType::Indexed, BitDepth::Eight, 2, &[0, 1])).unwrap();
         assert_eq!(indexed.values, [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
         let opaque = read(encode(ColorType::Rgba, BitDepth::Eight, 1, &[255, 0, 51, 255])).unwrap();
-        assert_eq!((opaque.shape, opaque.opaque), ([3, 1, 1], true));
-        let clear = read(encode(ColorType::Rgba, BitDepth::Eight, 1, &[255, 0, 51, 254])).unwrap_err();
-        assert!(clear.to_string().contains("transparent"));
+        assert_eq!((opaque.shape, opaque.alpha), ([3, 1, 1], Alpha::Opaque));
+        let clear = read(encode(ColorType::Rgba, BitDepth::Eight, 2, &[255, 0, 51, 0, 255, 0, 51, 51])).unwrap();
+        assert_eq!((clear.shape, clear.alpha), ([3, 1, 2], Alpha::Clear));
+        assert!(
+            clear.values.iter().zip([1.0, 1.0, 1.0, 0.8, 1.0, 0.84]).all(|(a, b)| (a - b).abs() < 1e-6),
+            "{:?}",
+            clear.values
+        );
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod npz;
 mod idx;
 mod sheet;
 
+mod fit;
 mod folder;
 mod image;
 mod pnm;

@@ -8,7 +8,22 @@ use crate::npy::Array;
 use crate::source::Source;
 
 /// What inputs and labels are usually called.
-const PAIRS: [(&str, &str); 4] = [("x", "y"), ("X", "y"), ("data", "target"), ("images", "labels")];
+const PAIRS: [(&str, &str); 12] = [
+    ("x", "y"),
+    ("X", "y"),
+    ("X", "Y"),
+    ("X", "target"),
+    ("x_train", "y_train"),
+    ("X_train", "y_train"),
+    ("data", "target"),
+    ("data", "labels"),
+    ("images", "labels"),
+    ("inputs", "labels"),
+    ("inputs", "targets"),
+    ("features", "labels"),
+];
+/// How to name others.
+const NAME: &str = "name them: `inputs` and `label` under [data], --inputs and --label on the command line";
 
 pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let origin = source.origin();
@@ -77,17 +92,17 @@ impl Names {
                 let (inputs, labels) = pairs.remove(0);
                 Ok(Self { inputs, labels })
             }
-            0 => Err(Error::name(origin, format!("no arrays {} by their usual names: name them", wanted(wants)), None, found)),
-            _ => Err(Error::name(origin, format!("several arrays could be {}: name them", wanted(wants)), None, found)),
+            0 => Err(Error::name(origin, format!("no arrays {} by their usual names: {NAME}", wanted(wants)), None, found)),
+            _ => Err(Error::name(origin, format!("several arrays could be {}: {NAME}", wanted(wants)), None, found)),
         }
     }
 }
 
 fn wanted(labels: bool) -> &'static str {
     if labels {
-        "of inputs and labels (x and y, X and y, data and target, images and labels)"
+        "of inputs and labels (x and y, X and target, X_train and y_train, images and labels, and so on)"
     } else {
-        "of inputs (x, X, data, images)"
+        "of inputs (x, X, X_train, data, images, inputs, features)"
     }
 }
 
@@ -109,9 +124,11 @@ mod tests {
         let class = Source::new("a", Task::Classification);
         assert_eq!(choose(&class, &["X", "y", "ids"]).unwrap(), names("X", Some("y")));
         assert_eq!(choose(&class, &["target", "data"]).unwrap(), names("data", Some("target")));
+        assert_eq!(choose(&class, &["X", "target"]).unwrap(), names("X", Some("target")));
+        assert_eq!(choose(&class, &["x_train", "y_train", "x_test", "y_test"]).unwrap(), names("x_train", Some("y_train")));
         assert!(choose(&class, &["x", "X", "y"]).unwrap_err().to_string().contains("several arrays"));
         let error = choose(&class, &["x", "z"]).unwrap_err().to_string();
-        assert!(error.ends_with("name them; found `x`, `z`"), "{error}");
+        assert!(error.ends_with("--inputs and --label on the command line; found `x`, `z`"), "{error}");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Raw, assemble};
 use crate::error::{Error, Result, origin};
+use crate::fit::Fit;
+use crate::image::is_image;
 use crate::limits::{Budget, Limits};
 use crate::sheet::{self, ColumnFacts};
 use crate::table::{Labels, Table};
@@ -34,7 +36,7 @@ pub struct Source {
     /// The format; by default that of the extension, or images when the path is a folder.
     #[serde(default)]
     pub format: Option<Format>,
-    /// NPZ: the array of inputs, by default `x`, `X`, `data` or `images`.
+    /// NPZ: the array of inputs, by default one of the usual names, such as `x` or `X_train`.
     #[serde(default)]
     pub inputs: Option<String>,
     /// CSV: whether the first line holds the names of the columns. By default it does, and is refused when it looks like an example;
@@ -65,6 +67,12 @@ pub struct Source {
     /// Where the channels are.
     #[serde(default)]
     pub layout: Layout,
+    /// Pictures: a border of zeros makes each a square.
+    #[serde(default)]
+    pub pad: bool,
+    /// Pictures: then each gets this height and width, so that a folder may hold any sizes.
+    #[serde(default)]
+    pub resize: Option<[usize; 2]>,
     /// The classes a model already knows, in its order; labels must be among them.
     #[serde(default)]
     pub classes: Option<Vec<String>>,
@@ -158,6 +166,8 @@ impl Source {
             labels: None,
             shape: None,
             layout: Layout::default(),
+            pad: false,
+            resize: None,
             classes: None,
             limit: None,
             missing: Missing::default(),
@@ -192,6 +202,15 @@ impl Source {
             Format::Images => folder::read(self, &mut budget),
         }?;
         assemble(self, raw, &mut budget)
+    }
+
+    /// A size for a folder of pictures that have several, or sides of more than `most` pixels: height and width in the middle of
+    /// theirs, at most so large. None for what needs no other size.
+    pub fn common_size(&self, most: usize) -> Result<Option<[usize; 2]>> {
+        if self.format()? != Format::Images || self.resize.is_some() {
+            return Ok(None);
+        }
+        folder::common_size(self, most, &mut Budget::new(Limits::of_this_machine()))
     }
 
     /// The names of the columns of a CSV file; none of another.
@@ -229,6 +248,11 @@ impl Source {
         self.task != Task::Prediction
     }
 
+    /// What is done to pictures.
+    pub(crate) fn fit(&self) -> Fit {
+        Fit { pad: self.pad, resize: self.resize }
+    }
+
     /// How many of `rows` examples are to be read.
     pub(crate) fn rows(&self, rows: usize) -> usize {
         self.limit.map_or(rows, |limit| limit.min(rows))
@@ -237,6 +261,7 @@ impl Source {
     /// Options that would silently do nothing are refused.
     fn check_options(&self, format: Format) -> Result<()> {
         let refuse = |problem: &str| Err(Error::request(&self.origin(), problem));
+        self.fit().check(&self.origin())?;
         let second_file = matches!(format, Format::Npy | Format::Idx);
         match self {
             Self { limit: Some(0), .. } => refuse("the limit on the number of examples must be 1 or more, got 0"),
@@ -265,7 +290,7 @@ impl Source {
 }
 
 fn guess(path: &Path) -> Result<Format> {
-    if path.is_dir() {
+    if path.is_dir() || is_image(path) {
         return Ok(Format::Images);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

@@ -75,6 +75,7 @@ mod tests {
             labels: Labels::Classes { names: (0..4).map(|i| i.to_string()).collect(), values: classes.to_vec() },
             columns: Vec::new(),
             categories: Vec::new(),
+            stored: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: "a".into(),

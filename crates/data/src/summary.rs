@@ -213,6 +213,7 @@ mod tests {
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
             columns: Vec::new(),
             categories: Vec::new(),
+            stored: Vec::new(),
             ids: Vec::new(),
             notes: vec!["note".into()],
             source: "here".into(),

@@ -16,6 +16,8 @@ pub struct Table {
     /// The categories of each column: its entry is the position of one of them, or NaN. None for a column of numbers, and none at all
     /// when all columns are.
     pub categories: Vec<Vec<String>>,
+    /// The shape of one example as it lies in the file, before it was made `shape`; empty where that is not known.
+    pub stored: Vec<usize>,
     /// What the user calls each example, such as the name of its image; empty when they are only counted.
     pub ids: Vec<String>,
     /// What was done to the data that the user may want to know.
@@ -41,6 +43,21 @@ pub enum Labels {
 }
 
 impl Table {
+    /// Examples in memory: nothing is named, and nothing was done to them.
+    pub fn new(shape: Vec<usize>, inputs: Vec<f32>, labels: Labels, source: impl Into<String>) -> Self {
+        Self {
+            shape,
+            inputs,
+            labels,
+            columns: Vec::new(),
+            categories: Vec::new(),
+            stored: Vec::new(),
+            ids: Vec::new(),
+            notes: Vec::new(),
+            source: source.into(),
+        }
+    }
+
     /// How many examples there are.
     pub fn len(&self) -> usize {
         self.inputs.len() / self.width()
@@ -70,6 +87,7 @@ impl Table {
             labels: self.labels.select(positions),
             columns: self.columns.clone(),
             categories: self.categories.clone(),
+            stored: self.stored.clone(),
             ids: if self.ids.is_empty() { Vec::new() } else { positions.iter().map(|&i| self.ids[i].clone()).collect() },
             notes: self.notes.clone(),
             source: self.source.clone(),
@@ -155,6 +173,7 @@ mod tests {
             labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: vec![0, 1, 1] },
             columns: vec!["u".into(), "v".into()],
             categories: Vec::new(),
+            stored: Vec::new(),
             ids: vec!["p".into(), "q".into(), "r".into()],
             notes: Vec::new(),
             source: "here".into(),

@@ -204,7 +204,12 @@ impl Subspaces {
             let expected = "at least 1: there is nothing to ask about".into();
             return Err(Error::Setting { name: "number of candidate symmetries", expected, got: "0".into() });
         };
-        Ok(Self { shape, groups, lattice: OnceLock::new(), bases: OnceLock::new(), reynolds: OnceLock::new() })
+        Ok(Self { groups, ..Self::free(shape) })
+    }
+
+    /// Where nothing is asked about: all weights on this shape.
+    pub(crate) fn free(shape: Shape) -> Self {
+        Self { shape, groups: Vec::new(), lattice: OnceLock::new(), bases: OnceLock::new(), reynolds: OnceLock::new() }
     }
 }
 

@@ -145,9 +145,9 @@ impl Model for Lift {
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
         let x = input.images("this lifted network")?;
         let [_, channels, height, width] = x.dims();
-        if channels != self.channels || height != width {
+        if channels != self.channels {
             let got = format!("{channels} x {height} x {width}");
-            return Err(Error::shape("images", format!("{} x n x n", self.channels), got));
+            return Err(Error::shape("images", format!("{} x height x width", self.channels), got));
         }
         Ok(self.head.forward(self.features(x, pass), pass))
     }

@@ -204,8 +204,11 @@ fn wrong_candidates_and_inputs_are_named() {
             .contains("channel lattice")
     );
     let model = config.init(&lattices, &mut init).unwrap();
-    let oblong = model.forward(Input::Images(Tensor::ones([1, 3, 8, 9], &device)), &mut Pass::evaluate()).unwrap_err();
-    assert_eq!(oblong.to_string(), "images: expected 3 x n x n, got 3 x 8 x 9");
+    let grey = model.forward(Input::Images(Tensor::ones([1, 1, 8, 9], &device)), &mut Pass::evaluate()).unwrap_err();
+    assert_eq!(grey.to_string(), "images: expected 3 x height x width, got 1 x 8 x 9");
+    // Rectangles are pictures, too.
+    let oblong = model.forward(Input::Images(Tensor::ones([1, 3, 8, 9], &device)), &mut Pass::evaluate()).unwrap();
+    assert_eq!(oblong.dims()[0], 1);
 }
 
 #[test]

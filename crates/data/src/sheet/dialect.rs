@@ -28,16 +28,6 @@ pub(super) fn separator(content: &str) -> u8 {
     SEPARATORS.into_iter().rev().max_by_key(|&separator| score(separator)).unwrap_or(b',')
 }
 
-/// In words.
-pub(super) fn name(separator: u8) -> &'static str {
-    match separator {
-        b';' => "semicolons",
-        b'\t' => "tabs",
-        b'|' => "bars",
-        _ => "commas",
-    }
-}
-
 /// Refuses a quote that nothing closes: it would make one value of all that follows.
 pub(super) fn check_quotes(content: &str, separator: u8, path: &Path) -> Result<()> {
     let mut quotes = Quotes { separator, within: Within::Start, at: 0, opened: 0 };

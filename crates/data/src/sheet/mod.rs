@@ -30,9 +30,6 @@ pub(crate) fn read(source: &Source, budget: &mut Budget) -> Result<Raw> {
     let sheet = Sheet::open(source, budget)?;
     let Columns { label, inputs } = Columns::new(source, &sheet.origin, &sheet.header)?;
     let mut notes = sheet.text.notes.clone();
-    if sheet.separator != b',' {
-        notes.push(format!("fields are separated by {}", dialect::name(sheet.separator)));
-    }
     let (inputs, categories) = match &source.categories {
         Some(known) => (inputs, known.clone()),
         None => sheet.categories(inputs, &mut notes, budget)?,

@@ -95,16 +95,7 @@ impl Data {
             }
             Targets::Values(values) => Labels::Values(values.clone()),
         };
-        Table {
-            shape: shape.sides().to_vec(),
-            inputs,
-            labels,
-            columns: Vec::new(),
-            categories: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: self.name().into(),
-        }
+        Table::new(shape.sides().to_vec(), inputs, labels, self.name())
     }
 }
 

@@ -69,7 +69,10 @@ impl Bundle<'_> {
                 label: data.label.clone(),
                 header: data.header,
                 shape: data.shape.clone(),
+                stored: self.stored(),
                 layout: data.layout,
+                pad: data.pad.unwrap_or(false),
+                resize: data.resize,
             },
             training: serde_json::to_value(notes).map_err(|error| Error::Setting {
                 name: "notes",
@@ -79,6 +82,13 @@ impl Bundle<'_> {
             ..Saved::new(program, task)
         };
         Ok(saved.tied()?)
+    }
+
+    /// The shape of examples in the files, where a reader makes another of it and does no more.
+    fn stored(&self) -> Option<Vec<usize>> {
+        let Loaded { project, train, coding, .. } = self.loaded;
+        let plain = coding.is_none() && !project.data.pad.unwrap_or(false) && project.data.resize.is_none();
+        Some(train.stored.clone()).filter(|stored| plain && !stored.is_empty() && *stored != train.shape)
     }
 
     /// The candidates as the user wrote them, each with the groups it stands for.

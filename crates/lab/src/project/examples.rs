@@ -195,6 +195,7 @@ mod tests {
             labels,
             columns: Vec::new(),
             categories: Vec::new(),
+            stored: Vec::new(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: String::new(),

@@ -85,6 +85,12 @@ pub struct DataSection {
     /// Where the channels are.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub layout: Layout,
+    /// Pictures: whether a border of zeros makes each a square.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pad: Option<bool>,
+    /// Pictures: the height and width that each then gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resize: Option<[usize; 2]>,
     /// Read at most so many examples of each file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
@@ -361,7 +367,8 @@ impl Project {
 
     /// A file of the project as a source of data.
     pub fn source(&self, files: &Files) -> Source {
-        let DataSection { format, inputs, label, header, ignore, columns, shape, layout, limit, .. } = self.data.clone();
+        let DataSection { format, inputs, label, header, ignore, columns, shape, layout, pad, resize, limit, .. } =
+            self.data.clone();
         let (path, labels) = match files {
             Files::One(path) => (path, None),
             Files::Two { inputs, labels } => (inputs, Some(self.folder.join(labels))),
@@ -369,7 +376,21 @@ impl Project {
         let goal = self.task.as_ref().map_or(Goal::Classification, |task| task.kind);
         let source = Source::new(self.folder.join(path), goal.task());
         let ignore = ignore.unwrap_or_default();
-        Source { format, inputs, label, has_header: header, ignore, columns, labels, shape, layout, limit, ..source }
+        Source {
+            format,
+            inputs,
+            label,
+            has_header: header,
+            ignore,
+            columns,
+            labels,
+            shape,
+            layout,
+            pad: pad.unwrap_or(false),
+            resize,
+            limit,
+            ..source
+        }
     }
 
     /// The folder of a run when none is named: `run` beside the project file. Within a folder of data that would be taken for data by

@@ -193,7 +193,7 @@ pub(super) fn on_shape(list: &[Candidate], shape: &Shape) -> Result<Vec<Group>> 
 fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Architecture> {
     let sides = shape.sides();
     let image = sides.len() == 3;
-    let square = image && sides[1] == sides[2] && sides[1] >= PATCH;
+    let pictures = image && sides[1].min(sides[2]) >= PATCH;
     let unfit = project.symmetries.candidates.iter().find(|candidate| !acts_on_patches(&candidate.kind));
     let wrong = |expected: &str, got: String| Error::Setting { name: "[model] kind", expected: expected.into(), got };
     let images_only = |kind: &str| match unfit {
@@ -205,7 +205,7 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
         None => Ok(()),
     };
     let architecture = match project.model.kind {
-        ModelKind::Auto if square && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
+        ModelKind::Auto if pictures && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
         ModelKind::Auto if project.train.learner == Some(Learner::Cgreg) => match project.data.built_in()? {
             // What no layer of invariant weights can see.
             Some(Data::Graphs(graphs)) if graphs.task.needs_lift() => Architecture::Orbit,
@@ -221,8 +221,9 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
             let seen = image && sides[0] <= CHANNELS && sides[1].min(sides[2]) >= PATCH && moves && !graph;
             if seen { Architecture::OrbitImages } else { Architecture::Orbit }
         }
-        ModelKind::Lift if !square => {
-            let expected = "auto, pairs, feedforward or orbit, unless examples are images of channels x n x n, n at least 3";
+        ModelKind::Lift if !pictures => {
+            let expected =
+                "auto, pairs, feedforward or orbit, unless examples are images of channels x height x width, at least 3";
             return Err(wrong(expected, format!("lift for {shape}")));
         }
         ModelKind::Cnn if !image || sides[1].min(sides[2]) < PATCH => {
@@ -239,13 +240,17 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
             Architecture::Cnn
         }
     };
+    if groups.is_empty() && (architecture.takes_images() || architecture == Architecture::Orbit) {
+        let expected = "at least one for this network, such as \"mirror(left-right)\" for pictures".into();
+        return Err(Error::Setting { name: "[symmetries] candidates", expected, got: "none".into() });
+    }
     if matches!(architecture, Architecture::Orbit | Architecture::OrbitImages) {
         // Before the data are scaled: too many elements, or decimals.
         OrbitConfig::new(InnerConfig::Array, 1).lattices(groups)?;
     }
     if architecture == Architecture::Feedforward && !Reynolds::fit(groups.len().max(1), shape.len()) {
         let got = format!("{} entries with {} candidates", shape.len(), groups.len());
-        let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large square images, and orbit any \
+        let expected = "fewer entries or fewer candidates for a feedforward network; lift takes large images, and orbit any \
             example whose candidates generate a small group";
         return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });
     }
@@ -314,6 +319,8 @@ mod tests {
     fn the_network_follows_shape_and_candidates() {
         let square = ["rot90(1,2)", "flip(1)", "permute(0)", "join(rot90(1,2),flips(1,2))", "generators(0;[[1,0,2]])"];
         assert_eq!(chosen("auto", "3x8x8", &square).unwrap(), Architecture::Lift);
+        let oblong = ["mirror(left-right)", "rotate(half)", "exchange(colours)"];
+        assert_eq!(chosen("auto", "3x24x32", &oblong).unwrap(), Architecture::Lift);
         assert_eq!(chosen("auto", "3x8x8", &["shift(1)"]).unwrap(), Architecture::Auto);
         assert_eq!(chosen("auto", "10", &["swaps(0)"]).unwrap(), Architecture::Auto);
         assert_eq!(chosen("auto", "9x8x8", &["rot90(1,2)"]).unwrap(), Architecture::Auto);
@@ -327,7 +334,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let message = |kind, shape, list: &[&str]| chosen(kind, shape, list).unwrap_err().to_string();
-        assert!(message("lift", "3x8x6", &["flip(1)"]).contains("channels x n x n"));
+        assert!(message("lift", "3x8x2", &["flip(1)"]).contains("channels x height x width"));
         assert!(message("lift", "3x8x8", &["shift(1)"]).contains("lift with shift(1)"));
         assert!(message("cnn", "64", &["flip(0)"]).contains("cnn for 64"));
         assert!(message("auto", "3x8x6", &["rot90(1,2)"]).contains("rot90(1,2)"));

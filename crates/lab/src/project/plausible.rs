@@ -235,6 +235,7 @@ mod tests {
                 labels: Labels::None,
                 columns: Vec::new(),
                 categories: Vec::new(),
+                stored: Vec::new(),
                 ids: Vec::new(),
                 notes: Vec::new(),
                 source: String::new(),

@@ -55,7 +55,10 @@ impl Loaded {
         let measure = known.map_or_else(|| Measure::of(&validation), |known| known.measure);
         let chance = || most_frequent(measure, &train, test.as_ref().unwrap_or(&validation));
         let problem = Problem {
-            subspaces: Subspaces::of(self.weight_groups()?)?,
+            subspaces: match self.weight_groups()? {
+                none if none.is_empty() => Subspaces::free(self.shape.clone()),
+                groups => Subspaces::of(groups)?,
+            },
             symmetry: known.and_then(|known| known.symmetry.clone()),
             vocabulary,
             measure,

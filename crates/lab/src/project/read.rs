@@ -43,6 +43,8 @@ const SECTIONS: [(&str, bool, &[&str]); 5] = [
             "items",
             "shape",
             "layout",
+            "pad",
+            "resize",
             "limit",
             TASK,
             "examples",
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn everything_can_be_said() {
         let text = "[data]\ntrain = { inputs = \"x.npy\", labels = \"y.npy\" }\nvalidation = \"v.csv\"\ntest = \"/t.csv\"\n\
-            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
+            format = \"csv\"\nlabel = \"y\"\nheader = true\nshape = [2, 3]\nlayout = \"channels_last\"\nlimit = 7\nignore = [\"id\"]\npad = true\nresize = [8, 8]\nitems = { s = [[\"a\"], [\"b\"]] }\n[task]\nkind = \"regression\"\n\
             [symmetries]\ncandidates = [{ group = \"flip\", axis = 1, name = \"mirror\" }, \"swaps(0)\"]\n[model]\n\
             kind = \"feedforward\"\nhead = \"affine\"\n[train]\nlearner = \"screen\"\nlambdas = [0, 1.5]\npenalty = \"levels\"\n\
             temperature = 2\nschedule = \"constant\"\nlearning_rate = 0.01\nepochs = 3\nbatch = 4\nrestarts = 2\ntolerance = 1\n\

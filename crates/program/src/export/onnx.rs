@@ -1,5 +1,6 @@
 //! A program as an ONNX graph.
 
+use invar_data::Layout;
 use invar_data::onnx::{Dim, Gemm, Graph, Keep, Kind, Value, Window};
 
 use super::orbit;
@@ -9,14 +10,22 @@ use crate::op::{Op, Pooling};
 use crate::program::{Program, member_shapes};
 use crate::row_sets::RowSets;
 use crate::tensor::Tensor;
-use crate::{Activation, Input};
+use crate::{Activation, Input, Reading};
 
-/// The graph of a program, with the softmax of its outputs beside them if asked for.
-pub fn graph(program: &Program, probabilities: bool) -> Result<Graph> {
+/// The graph of a program, with the softmax of its outputs beside them if asked for. With `reading` it takes examples in the shape that
+/// they have in files.
+pub fn graph(program: &Program, probabilities: bool, reading: Option<&Reading>) -> Result<Graph> {
     let shapes = program.shapes()?;
     let mut graph = Graph::new("invar");
     let kind = if matches!(program.input, Input::Tokens { .. }) { Kind::Integer } else { Kind::Float };
-    let input = graph.input(INPUT, kind, &batch(&shapes[0]))?;
+    let stored = reading.and_then(|reading| Some((reading, reading.stored.as_deref()?)));
+    let input = match stored {
+        Some((reading, stored)) => {
+            let input = graph.input(INPUT, kind, &batch(stored))?;
+            arrange(&mut graph, input, stored, reading, &shapes[0])?
+        }
+        None => graph.input(INPUT, kind, &batch(&shapes[0]))?,
+    };
     let vocabulary = program.input.vocabulary();
     let value = list(&mut graph, &program.ops, &shapes, vocabulary, "", input)?;
     graph.output(OUTPUT, value)?;
@@ -25,6 +34,21 @@ pub fn graph(program: &Program, probabilities: bool) -> Result<Graph> {
         graph.output(PROBABILITIES, shares)?;
     }
     Ok(graph)
+}
+
+/// What a reader does to the shape of examples: another form, channels to the front.
+fn arrange(graph: &mut Graph, mut value: Value, stored: &[usize], reading: &Reading, sides: &[usize]) -> Result<Value> {
+    let mut shape = stored.to_vec();
+    if let Some(form) = reading.shape.as_ref().filter(|form| **form != shape) {
+        shape.clone_from(form);
+        value = graph.reshape(value, &batch(&shape))?;
+    }
+    if reading.layout == Layout::ChannelsLast && shape.len() > 1 {
+        let order: Vec<usize> = [0, shape.len()].into_iter().chain(1..shape.len()).collect();
+        value = graph.transpose(value, &order)?;
+        shape.rotate_right(1);
+    }
+    Ok(if shape == sides { value } else { graph.reshape(value, &batch(sides))? })
 }
 
 /// One operation after the other, their numbers behind `names`; of tokens the vocabulary is known.

@@ -43,7 +43,7 @@ fn list(values: &[i64]) -> Attribute {
 fn agrees(program: &Program) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnx");
-    crate::export::graph(program, true).unwrap().write(&path).unwrap();
+    crate::export::graph(program, true, None).unwrap().write(&path).unwrap();
     let read = Interpreter::load(&path, Limits::new(1 << 24)).unwrap();
     let x = random(&program.input, 3, 1);
     let (expected, got) = (program.run(&x).unwrap(), read.run(&program.input.sides(), &x).unwrap());

@@ -130,10 +130,17 @@ impl Saved {
         Ok(saved)
     }
 
-    /// The oldest version that knows all that this model needs: 2 brought the median, 3 columns of texts and with gaps.
+    /// The oldest version that knows all that this model needs: 2 brought the median, 3 columns of texts or with gaps, and what
+    /// files are like.
     fn oldest_reader(&self) -> u32 {
         match () {
-            () if self.reading.coding.is_some() => 3,
+            () if self.reading.coding.is_some()
+                || self.reading.pad
+                || self.reading.resize.is_some()
+                || self.reading.stored.is_some() =>
+            {
+                3
+            }
             () if self.program.ops.iter().any(|op| matches!(op, Op::Median { .. })) => 2,
             () => 1,
         }

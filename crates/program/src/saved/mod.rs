@@ -71,6 +71,13 @@ impl Saved {
                 return Err(wrong(format!("{width} entries of {} columns for {entries}", coding.columns.len())));
             }
         }
+        if let Some(stored) = &self.reading.stored {
+            let volume = |sides: &[usize]| sides.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
+            let sides = self.program.input.sides();
+            if volume(stored) != volume(&sides) {
+                return Err(Error::misfit("shape in the files", format!("{sides:?} in another form"), format!("{stored:?}")));
+            }
+        }
         self.groups().map(|_| ())
     }
 

@@ -34,9 +34,18 @@ pub struct Reading {
     /// The shape of one example as it lies in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<usize>>,
+    /// The shape of one example as it lay in the files of the training, where it differs from what the model takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Vec<usize>>,
     /// Where the channels are.
     #[serde(default)]
     pub layout: Layout,
+    /// Pictures: a border of zeros makes each a square.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pad: bool,
+    /// Pictures: then each gets this height and width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resize: Option<[usize; 2]>,
 }
 
 /// What is said about the files at hand. Unlike a [`Reading`], which is left out where it has no meaning, it must fit them.
@@ -76,6 +85,8 @@ impl Reading {
             leave_out: self.label.clone().filter(|_| csv),
             shape: self.shape.clone().filter(|_| !images),
             layout,
+            pad: self.pad,
+            resize: self.resize,
             ..source
         })
     }
@@ -95,11 +106,31 @@ impl Reading {
         })
     }
 
+    /// The source of a file of examples whose labels are wanted too; `labels` is their file where there are two.
+    pub fn labelled(&self, told: &Told, labels: Option<&Path>, task: &crate::Task, path: &Path) -> invar_data::Result<Source> {
+        let source = self.source(told, path)?;
+        let named = matches!(source.format, Some(Format::Npz | Format::Csv));
+        let (task, classes) = match task {
+            crate::Task::Regression => (Task::Regression, None),
+            crate::Task::Classification { classes } => (Task::Classification, Some(classes.clone())),
+        };
+        let label = source.label.clone().or_else(|| self.label.clone().filter(|_| named));
+        Ok(Source { task, classes, label, leave_out: None, labels: labels.map(Path::to_path_buf), ..source })
+    }
+
     /// Reads examples of this shape, and refuses others. Axes of size 1 may be missing, and an example may be one long row.
-    pub fn read(&self, told: &Told, sides: &[usize], path: &Path, limits: Limits) -> Result<Table> {
-        let table = self.source(told, path)?.load(limits)?;
+    pub fn read(&self, source: &Source, sides: &[usize], limits: Limits) -> Result<Table> {
+        let table = source.load(limits)?;
         let table = match &self.coding {
             Some(coding) if !table.columns.is_empty() => coding.apply(table, limits)?,
+            None if !table.categories.is_empty() => {
+                let texts = table.columns.iter().zip(&table.categories).find(|(_, categories)| !categories.is_empty());
+                let column = texts.map_or("", |(name, _)| name);
+                return Err(Error::model(
+                    &table.source,
+                    format!("the column `{column}` holds texts, but the model takes numbers"),
+                ));
+            }
             _ => table,
         };
         let long = |shape: &[usize]| shape.iter().copied().filter(|&side| side != 1).collect::<Vec<_>>();
@@ -116,6 +147,12 @@ impl Reading {
 impl Saved {
     /// Reads examples for this model: see [`Reading::read`].
     pub fn read(&self, told: &Told, path: &Path, limits: Limits) -> Result<Table> {
-        self.reading.read(told, &self.program.input.sides(), path, limits)
+        self.reading.read(&self.reading.source(told, path)?, &self.program.input.sides(), limits)
+    }
+
+    /// Reads examples with their labels: see [`Reading::labelled`].
+    pub fn read_labelled(&self, told: &Told, labels: Option<&Path>, path: &Path, limits: Limits) -> Result<Table> {
+        let source = self.reading.labelled(told, labels, &self.task, path)?;
+        self.reading.read(&source, &self.program.input.sides(), limits)
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::{numbers, tensor};
 use crate::{Activation, Input};
-use invar_data::{Bundle, Format, Layout, Limits};
+use invar_data::{Bundle, Coded, Coding, Format, Labels, Layout, Limits};
 
 /// A small model of three positions with everything in it.
 fn model() -> Saved {
@@ -118,8 +118,8 @@ fn foreign_and_newer_files_are_told_apart() {
         }
     };
     // A median came with version 2; without one the first still serves.
-    let newer = message(&replace("\"version\":2", "\"news\":[],\"version\":3"));
-    assert!(newer.contains("model 3, but this one reads up to 2"), "{newer}");
+    let newer = message(&replace("\"version\":2", "\"news\":[],\"version\":4"));
+    assert!(newer.contains("model 4, but this one reads up to 3"), "{newer}");
     let program = Program::new(Input::Array { shape: vec![2] }, vec![Op::Activate { activation: Activation::Relu }]).unwrap();
     let plain = Saved { program, normalisation: None, candidates: Vec::new(), ..model() }.bundle().unwrap();
     assert!(plain.metadata["model"].contains("\"version\":1"), "{}", plain.metadata["model"]);
@@ -182,6 +182,54 @@ fn columns_are_those_of_the_training_data() {
     let error = read(&reading, &told("knd"), "x.csv", text).unwrap_err();
     assert_eq!(error, "/x.csv: no column `knd` (did you mean `kind`?); found `a`, `b`, `c`, `kind`");
     assert!(read(&reading, &told("a"), "x.csv", text).unwrap_err().contains("`a` is an input"));
+}
+
+/// A number that may be missing, and a colour.
+fn coding() -> Coding {
+    let size = Coded { fill: vec![5.0], ..Coded::number("size") };
+    let colour = Coded { categories: vec!["blue".into(), "red".into()], fill: vec![0.5, 0.5], ..Coded::number("colour") };
+    Coding { columns: vec![size, colour] }
+}
+
+#[test]
+fn texts_and_gaps_are_read_as_in_training() {
+    let columns = Some(coding().names());
+    let reading = Reading { columns, coding: Some(coding()), label: Some("class".into()), ..Reading::default() };
+    let plain = |text: &str| read(&reading, &Told::default(), "x.csv", text);
+    let rows = "colour,size,class\nred,1,yes\nblue,,no\nmauve,2,no\n?,3,no\n";
+    assert_eq!(plain(rows).unwrap(), [1.0, 0.0, 1.0, 5.0, 1.0, 0.0, 2.0, 0.5, 0.5, 3.0, 0.5, 0.5]);
+    assert_eq!(plain("size,colour\nbig,red\n").unwrap_err(), "/x.csv, line 2, column `size`: expected a number, got `big`");
+    let unfilled = Coding { columns: vec![Coded::number("size"), coding().columns[1].clone()] };
+    let strict = Reading { coding: Some(unfilled), ..reading.clone() };
+    let error = read(&strict, &Told::default(), "x.csv", "size,colour\n,red\n").unwrap_err();
+    assert!(error.starts_with("/x.csv: example 1, column `size`: expected a value: none was missing in training"), "{error}");
+    // It survives the file, and what does not fit is refused.
+    let good = Saved { reading: reading.clone(), ..model() };
+    assert_eq!(Saved::unbundle("m", good.bundle().unwrap()).unwrap(), good);
+    let named = Reading { columns: Some(vec!["size".into()]), ..reading.clone() };
+    assert!(Saved { reading: named, ..model() }.check().is_err());
+    let wide = Coded { indicator: true, ..Coded::number("size") };
+    let wide = Reading { coding: Some(Coding { columns: vec![wide, coding().columns[1].clone()] }), ..reading };
+    let error = Saved { reading: wide, ..model() }.check().unwrap_err().to_string();
+    assert!(error.contains("4 entries of 2 columns for 3"), "{error}");
+    // A model that knows nothing of texts takes none for numbers.
+    let older = Reading { label: Some("class".into()), ..Reading::default() };
+    let error = read(&older, &Told::default(), "x.csv", "a,b,c\n1,red,2\n").unwrap_err();
+    assert_eq!(error, "/x.csv: the column `b` holds texts, but the model takes numbers");
+}
+
+#[test]
+fn labels_are_read_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    std::fs::write(&path, "a,b,c,class\n1,2,3,yes\n4,5,6,no\n").unwrap();
+    let reading = Reading { label: Some("class".into()), ..Reading::default() };
+    let model = Saved { reading, ..model() };
+    let table = model.read_labelled(&Told::default(), None, &path, Limits::new(1 << 20)).unwrap();
+    assert_eq!(table.labels, Labels::Classes { names: vec!["no".into(), "yes".into()], values: vec![1, 0] });
+    std::fs::write(&path, "a,b,c,class\n1,2,3,perhaps\n").unwrap();
+    let error = model.read_labelled(&Told::default(), None, &path, Limits::new(1 << 20)).unwrap_err().to_string();
+    assert!(error.ends_with("unknown class `perhaps`; found `no`, `yes`"), "{error}");
 }
 
 #[test]
