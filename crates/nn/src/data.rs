@@ -213,6 +213,15 @@ impl Dataset {
         self
     }
 
+    /// The same with every number to predict changed; classes stay as they are.
+    #[must_use]
+    pub fn with_values(mut self, change: impl Fn(f32) -> f32) -> Self {
+        if let Targets::Values(values) = &mut self.targets {
+            values.iter_mut().for_each(|value| *value = change(*value));
+        }
+        self
+    }
+
     /// Sequences with a number to predict.
     pub fn sequences(length: usize, tokens: Vec<i32>, targets: Vec<f32>) -> Result<Self> {
         Self::new(Inputs::Tokens { length, values: tokens }, Targets::Values(targets))

@@ -127,14 +127,7 @@ impl CgFeedForwardConfig {
         }
         let cg = layer.init(init)?;
         let hidden = (self.head == Head::Hidden).then(|| init.linear(self.neurons, self.neurons));
-        Ok(CgFeedForward {
-            front,
-            cg,
-            hidden,
-            output: init.linear(self.neurons, self.outputs),
-            dropout: self.dropout,
-            grown: false,
-        })
+        Ok(CgFeedForward { front, cg, hidden, output: init.linear(self.neurons, self.outputs), dropout: self.dropout })
     }
 }
 
@@ -167,9 +160,6 @@ pub struct CgFeedForward {
     pub(crate) output: Linear,
     #[module(skip)]
     dropout: f64,
-    /// Whether the hidden layer began as an affine function.
-    #[module(skip)]
-    pub(crate) grown: bool,
 }
 
 impl CgFeedForward {
@@ -207,14 +197,6 @@ impl Model for CgFeedForward {
             x = pass.dropout(activation::relu(hidden.forward(x)), self.dropout);
         }
         Ok(self.output.forward(x))
-    }
-
-    fn bending(&self) -> Option<Tensor<1>> {
-        self.bends()
-    }
-
-    fn settle(self) -> Self {
-        self.straighten()
     }
 
     fn cg_layers(&self) -> Vec<&CgWeights> {

@@ -26,7 +26,6 @@ mod pass;
 
 mod cg_linear;
 mod feed_forward;
-mod grow;
 
 pub mod kernels;
 
@@ -49,7 +48,6 @@ mod pairs;
 mod ties;
 
 pub mod baselines;
-mod ensemble;
 mod lattices;
 mod network;
 
@@ -76,7 +74,6 @@ pub use coset_conv::CosetConv2d;
 pub use data::{Augmentation, Dataset, Example, Inputs, Pixels, Targets};
 pub use elements::Elements;
 pub use embedding::{EMBEDDING, FixedEmbedding, gather};
-pub use ensemble::Ensemble;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, evaluate};
 pub use feed_forward::{CgFeedForward, CgFeedForwardConfig, Entry, Head, NEURONS};

@@ -36,10 +36,6 @@ fn operations(network: &Network, input: &Input) -> Result<Vec<Op>> {
         Network::Orbit(model) => orbit(model, input),
         Network::Pairs(model) => pairs::operations(model),
         Network::Averaged(model) => averaged(model),
-        Network::Ensemble(model) => {
-            let members = model.members().iter().map(|member| operations(member, input)).collect::<Result<_>>()?;
-            Ok(vec![Op::Median { members }])
-        }
         Network::Transformer(_) => no_program("a transformer"),
         Network::Gru(_) => no_program("a recurrent network"),
         Network::DeepSets(_) => no_program("DeepSets"),

@@ -2,8 +2,8 @@ use super::*;
 use crate::baselines::{GruNetConfig, PlainConfig};
 use crate::cg_linear::Bias;
 use crate::{
-    Bases, CgFeedForwardConfig, CnnConfig, Depth, Elements, Ensemble, Entry, FrontKind, Head, ImageGroups, Init, InnerConfig,
-    LiftConfig, Model, OrbitConfig, PairsConfig, Pass, Points,
+    Bases, CgFeedForwardConfig, CnnConfig, Depth, Elements, Entry, FrontKind, Head, ImageGroups, Init, InnerConfig, LiftConfig,
+    Model, OrbitConfig, PairsConfig, Pass, Points,
 };
 use burn::tensor::{Device, Int, TensorData};
 use invar_algebra::{Group, Shape, candidates};
@@ -118,25 +118,6 @@ fn what_is_imposed_on_a_feed_forward_network_is_proved() {
     let program = agrees(&model.into(), &Input::Tokens { length: 4, vocabulary: 9 });
     let kept = proved(&program, &groups("4", &["swaps(0)"]));
     assert_eq!(kept, [true, false, false, false, false, false]);
-}
-
-#[test]
-fn an_ensemble_is_invariant_to_what_its_members_are() {
-    let mut init = Init::new(7, &device());
-    let first_two = vec![vec![1.0, 1.0, 0.0, 0.0], vec![0.0, 0.0, 1.0, 0.0], vec![0.0, 0.0, 0.0, 1.0]];
-    let all = vec![vec![1.0; 4]];
-    let mut member = |imposed: &[Vec<f64>]| -> Network {
-        let config = CgFeedForwardConfig { imposed: Some(imposed.to_vec()), neurons: 8, ..CgFeedForwardConfig::tokens(9) };
-        config.init(&Bases::sequence(4), &mut init).unwrap().into()
-    };
-    let tokens = Input::Tokens { length: 4, vocabulary: 9 };
-    for count in [1, 3] {
-        let members: Vec<Network> = (0..count).map(|k| member(if k == 1 { &first_two } else { &all })).collect();
-        let program = agrees(&Ensemble::new(members).unwrap().into(), &tokens);
-        let kept = proved(&program, &groups("4", &["swaps(0)"]));
-        assert!(kept[0]);
-        assert_eq!(kept[1..], [count == 1; 5], "the second member has only one");
-    }
 }
 
 #[test]

@@ -5,7 +5,6 @@ use burn::tensor::Tensor;
 
 use crate::averaged::Averaged;
 use crate::baselines::{DeepSets, GruNet, Janossy, Plain, SetTransformer, Transformer};
-use crate::ensemble::Ensemble;
 use crate::feed_forward::CgFeedForward;
 use crate::fused::Fused;
 use crate::init::trained;
@@ -29,17 +28,6 @@ pub trait Model: Module {
     /// The sum of the penalty over CG layers, or nothing when there are none.
     fn penalty(&self, penalty: &Penalty) -> Result<Option<Tensor<1>>> {
         penalty.total(&self.cg_layers())
-    }
-
-    /// What to press on so that a network that began as an affine function bends no more than the data ask for; none for others.
-    fn bending(&self) -> Option<Tensor<1>> {
-        None
-    }
-
-    /// The network after a step of training, with what must hold between its weights put right.
-    #[must_use]
-    fn settle(self) -> Self {
-        self
     }
 
     /// Training written out for this network, if it is; else automatic differentiation trains it.
@@ -100,8 +88,6 @@ pub enum Network {
     Pairs(Pairs),
     /// A plain network, averaged over a group.
     Averaged(Averaged),
-    /// Several networks that answer together.
-    Ensemble(Ensemble),
 }
 
 macro_rules! each {
@@ -119,7 +105,6 @@ macro_rules! each {
             Network::Orbit($model) => $body,
             Network::Pairs($model) => $body,
             Network::Averaged($model) => $body,
-            Network::Ensemble($model) => $body,
         }
     };
 }
@@ -170,12 +155,6 @@ impl From<Averaged> for Network {
     }
 }
 
-impl From<Ensemble> for Network {
-    fn from(model: Ensemble) -> Self {
-        Self::Ensemble(model)
-    }
-}
-
 impl Model for Network {
     fn forward(&self, input: Input, pass: &mut Pass) -> Result<Tensor<2>> {
         each!(self, model => model.forward(input, pass))
@@ -187,17 +166,6 @@ impl Model for Network {
 
     fn cg_layers_mut(&mut self) -> Vec<&mut CgWeights> {
         each!(self, model => model.cg_layers_mut())
-    }
-
-    fn bending(&self) -> Option<Tensor<1>> {
-        each!(self, model => model.bending())
-    }
-
-    fn settle(self) -> Self {
-        match self {
-            Self::Cg(model) => Self::Cg(model.settle()),
-            other => other,
-        }
     }
 
     fn fused(&self) -> Result<Option<Fused>> {

@@ -300,6 +300,17 @@ pub struct Pairs {
     pub(crate) entries: usize,
 }
 
+impl Pairs {
+    /// The same with every answer y as y * deviation + mean: what was trained on numbers of mean 0 and deviation 1 then answers in
+    /// the unit that they had.
+    #[must_use]
+    pub fn stretched(mut self, mean: f32, deviation: f32) -> Self {
+        self.output.weight = self.output.weight.map(|weight| weight * deviation);
+        self.output.bias = self.output.bias.map(|bias| bias.map(|bias| bias * deviation + mean));
+        self
+    }
+}
+
 impl Model for Pairs {
     fn forward(&self, input: Input, _pass: &mut Pass) -> Result<Tensor<2>> {
         let width = |got: usize| {

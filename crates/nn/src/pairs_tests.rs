@@ -127,6 +127,17 @@ fn fronts_of_one_entry_are_invariant_too() {
 }
 
 #[test]
+fn stretched_answers_are_those_of_another_unit() {
+    let all = groups("3", &["swaps(0)"]);
+    let model = network(&all, &all[..1], FrontKind::Pairs, false, 5);
+    let x = [0.5, -1.0, 2.0, 1.5, 0.25, -0.5];
+    let (before, after) = (answers(&model, &x), answers(&model.clone().stretched(80.0, 9.0), &x));
+    for (a, b) in before.iter().zip(&after) {
+        assert!((9.0 * a + 80.0 - b).abs() < 1e-4, "{a} {b}");
+    }
+}
+
+#[test]
 fn wrong_inputs_are_named() {
     let all = groups("3", &["negate"]);
     let points = Points::of(3, &all).unwrap();

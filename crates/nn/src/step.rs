@@ -23,8 +23,6 @@ pub struct Extras<'a> {
     pub penalty: Option<&'a Penalty>,
     /// Forced data augmentation of training examples.
     pub augmentation: Option<Augmentation<'a>>,
-    /// Weight of what [`Model::bending`] says; 0 for none. It does not count in the choice of the best epoch.
-    pub bending: f64,
     /// Looked at before every step: a fit that is cancelled ends with an error and keeps nothing.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -34,7 +32,7 @@ pub struct Extras<'a> {
 pub struct Step {
     /// Mean loss of the batch.
     pub loss: f64,
-    /// Loss + lambda * penalty, and what bends by its weight.
+    /// Loss + lambda * penalty.
     pub objective: f64,
 }
 
@@ -82,16 +80,10 @@ impl<M: Model> Stepper<M> {
             objective = objective + penalty.mul_scalar(self.lambda);
             step.objective = f64::from(objective.clone().into_scalar::<f32>());
         }
-        if extras.bending > 0.0
-            && let Some(bending) = self.model.bending()
-        {
-            objective = objective + bending.mul_scalar(extras.bending);
-            step.objective = f64::from(objective.clone().into_scalar::<f32>());
-        }
         let seen = self.pass.take_statistics();
         if step.objective.is_finite() {
             let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
-            self.model = seen.absorb(self.optimizer.step(learning_rate, self.model.clone(), gradients)).settle();
+            self.model = seen.absorb(self.optimizer.step(learning_rate, self.model.clone(), gradients));
         }
         Ok(step)
     }

@@ -23,7 +23,7 @@ impl<M: Model> Trainer<M> {
         config.check()?;
         let plain_adam = matches!(config.optimizer, Optimizer::Adam { .. });
         // Only automatic differentiation knows penalties.
-        let only_loss = (extras.penalty.is_none() || config.lambda == 0.0) && extras.bending == 0.0;
+        let only_loss = extras.penalty.is_none() || config.lambda == 0.0;
         if plain_adam
             && only_loss
             && let Some(fused) = model.fused()?

@@ -1,7 +1,10 @@
 //! How often the learner `screen` errs, where errors can happen: on simulated fits, and on networks with noisy labels and symmetries
 //! that nearly hold.
 
+use std::collections::BTreeMap;
+
 use invar_tasks::{ArrayTask, Arrays, Sizes};
+use rand::seq::SliceRandom;
 
 use super::budget::Budget;
 use crate::error::Result;
@@ -16,6 +19,8 @@ pub(super) const FRESH: usize = 50_000;
 /// Shares of wrong labels, and of examples that contradict the true symmetry.
 const NOISE: [f64; 3] = [0.0, 0.05, 0.2];
 const CONFLICT: [f64; 3] = [0.0, 0.02, 0.05];
+/// Stream of the seed that orders screens.
+const ORDER: u64 = 0x0dde;
 /// Examples that decide in a simulated screen.
 const DECIDING: [usize; 4] = [50, 200, 1000, 5000];
 
@@ -77,6 +82,28 @@ pub(super) fn data(budget: Budget) -> Vec<Data> {
         }
     }
     all
+}
+
+/// Screens in an order that has something of everything at any time: within a size at random, and of sizes by turns, cheap ones more
+/// often.
+pub(super) fn in_turn(mut plans: Vec<(u64, Data)>) -> Vec<(u64, Data)> {
+    plans.shuffle(&mut invar_nn::rng(0, ORDER));
+    // By experience: below 2,000 examples five folds decide, which is as much work as one split of many more.
+    let work = |size: usize| match size {
+        ..=50 => 1,
+        ..=200 => 2,
+        _ => 6,
+    };
+    let mut passed: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut placed: Vec<(usize, usize, (u64, Data))> = Vec::new();
+    for plan in plans {
+        let size = examples(plan.1);
+        let before = passed.entry(size).or_default();
+        *before += work(size);
+        placed.push((*before, size, plan));
+    }
+    placed.sort_by_key(|(place, size, _)| (*place, *size));
+    placed.into_iter().map(|(_, _, plan)| plan).collect()
 }
 
 /// Examples of a task.

@@ -107,7 +107,8 @@ impl ScreenTables {
             let data = self.data().into_iter().filter(move |data| in_paper(data) == own).collect::<Vec<_>>();
             (0..self.repeats()).flat_map(move |repeat| data.clone().into_iter().map(move |data| (repeat, data)))
         };
-        all(true).chain(all(false)).map(|(repeat, data)| (repeat, images::in_fold(data, repeat))).collect()
+        let plans = all(true).chain(all(false)).map(|(repeat, data)| (repeat, images::in_fold(data, repeat))).collect();
+        if self.field == Field::Errors { super::errors::in_turn(plans) } else { plans }
     }
 
     /// The tasks of all screens.

@@ -23,6 +23,28 @@ fn every_task_once_a_seed_and_nothing_recorded_is_missing() {
     assert_eq!(ScreenTables { field: Field::Errors, ..tables }.tasks().len(), 28 * 3 * 4 * 2);
 }
 
+#[test]
+fn screens_that_measure_errors_are_of_all_sizes_at_any_time() {
+    let plans = ScreenTables { budget: Budget::Standard, field: Field::Errors }.plans();
+    let size = |data: &Data| match data {
+        Data::Arrays(arrays) => arrays.sizes.examples,
+        _ => 0,
+    };
+    let of_size = |count: usize, wanted: usize| plans[..count].iter().filter(|(_, data)| size(data) == wanted).count();
+    for count in [100, 200, 300] {
+        let [few, some, many, most] = [50, 200, 1000, 25_000].map(|wanted| of_size(count, wanted));
+        assert!(many > 0 && most > 0 && some >= 2 * many && few >= some, "{count}: {few} {some} {many} {most}");
+    }
+    let mut noises: Vec<u64> = plans[..30]
+        .iter()
+        .filter_map(|(_, data)| if let Data::Arrays(a) = data { Some(a.noise.to_bits()) } else { None })
+        .collect();
+    noises.sort_unstable();
+    noises.dedup();
+    assert_eq!(noises.len(), 3, "all noises among the first");
+    assert_eq!(plans, ScreenTables { budget: Budget::Standard, field: Field::Errors }.plans());
+}
+
 /// A small screen in a folder until so many epochs were trained; the records, and how many epochs were.
 fn run_until(data: Data, folder: &Path, until: usize) -> (Vec<ScreenRecord>, usize) {
     let (stop, trained) = (Stop::new(), AtomicUsize::new(0));

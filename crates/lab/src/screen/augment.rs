@@ -3,7 +3,7 @@
 use invar_algebra::{Group, GroupSet};
 
 use super::cost::{Cost, Scores};
-use super::networks::Ground;
+use super::folds::Ground;
 use super::record::{Augmented, ModelRow, Role};
 use super::trials::Run;
 use crate::error::{Error, Result};

@@ -20,14 +20,14 @@ const BUDGET: usize = 60;
 ///
 /// | Name | Default | Purpose | Range |
 /// | --- | --- | --- | --- |
-/// | `epochs` | by the number of examples | of every fit | >= 1 |
+/// | `epochs` | by the number of examples | of every fit, at least | >= 1 |
 /// | `learning_rate` | 4e-3 | highest of the one-cycle schedule | > 0 |
 /// | `batch` | 128, of images 64 | examples per step | >= 1 |
 /// | `restarts` | 2, of images 1 | initialisations of the final model | >= 1 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Epochs of every fit.
+    /// Epochs of every fit, at least: they are doubled where a network is still learning when they end.
     pub epochs: usize,
     /// Highest learning rate.
     pub learning_rate: f64,
@@ -113,6 +113,11 @@ pub struct ScreenConfig {
     pub required: GroupSet,
     /// Seed of everything random.
     pub seed: u64,
+}
+
+/// So many epochs, doubled so often.
+pub(super) fn doubled(epochs: usize, doublings: u32) -> usize {
+    epochs.saturating_mul(1 << doublings)
 }
 
 /// Refuses more folds than so many labelled examples make.

@@ -95,6 +95,8 @@ pub struct Decision {
     pub fits: usize,
     /// The model with nothing imposed, on the examples that decide.
     pub reference: Scores,
+    /// How often the epochs of a fit had to be doubled for what is kept to fit.
+    pub doublings: u32,
 }
 
 /// Selects on every fold, then decides on all of them together. `guess` is the share that a model without any input reaches.
@@ -153,8 +155,10 @@ impl<F: Fitter> Deciding<'_, '_, F> {
         }
         let rivals = self.rivals(&kept)?;
         let findings = self.findings(&kept, &tested)?;
+        let doublings = self.selected.iter().filter_map(|(trials, _)| trials.find(&kept)).map(|trial| trial.doublings).max();
         Ok(Decision {
             kept,
+            doublings: doublings.unwrap_or(0),
             chain: tested,
             findings,
             rivals,

@@ -14,6 +14,8 @@ pub struct Request<'a> {
     pub fold: usize,
     /// Which random initialisation.
     pub restart: usize,
+    /// How often the number of epochs is doubled.
+    pub doublings: u32,
 }
 
 /// What came of a fit.

@@ -20,6 +20,8 @@ mod simulated;
 
 mod config;
 mod facts;
+mod folds;
+mod kinds;
 mod memory;
 mod networks;
 

@@ -7,15 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use burn::tensor::Device;
 use invar_algebra::{Group, GroupSet};
 use invar_nn::{
-    Averaged, Dataset, Elements, Epoch, Extras, Head, Init, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig,
+    Averaged, Dataset, Elements, Epoch, Extras, Head, Init, Inputs, Model, Network, Optimizer, Schedule, StoppingConfig, Targets,
     TrainConfig, evaluate, train,
 };
-use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::config::{ScreenConfig, Settings};
-use super::cost::{PerExample, Scores};
+use super::config::{ScreenConfig, Settings, doubled};
+use super::cost::{Cost, PerExample, Scores};
 use super::fitter::{Exchange, Fitted, Fitter, Request};
+use super::folds::{Fold, Folds, Ground, scaled};
 use super::measure::Measure;
 use super::memory::Memory;
 use crate::error::{Error, Result};
@@ -24,12 +24,7 @@ use crate::networks::{Backbone, Built};
 use crate::on_points::{OnPoints, Tied};
 use crate::problem::Problem;
 use crate::queue::Stop;
-use crate::scaling::Scaling;
-
-/// Stream of the seed that draws folds.
-const FOLDS: u64 = 0xf01d;
-/// Of the examples that select, one in so many stops fits.
-const STOPPING: usize = 5;
+use crate::scaling::{Scaling, TargetScaling};
 
 /// Most views that a plain network is averaged over.
 const VIEWS: usize = 256;
@@ -84,15 +79,6 @@ pub struct Trained {
     pub scores: Scores,
 }
 
-/// The parts of the data in one fold.
-struct Fold {
-    train: Dataset,
-    /// Stops fits, and selects.
-    selection: Dataset,
-    /// Decides.
-    decision: Dataset,
-}
-
 /// Fits networks of one kind.
 pub(super) struct Networks<'a> {
     pub(super) problem: &'a Problem,
@@ -109,66 +95,6 @@ pub(super) struct Networks<'a> {
     built: Option<Built>,
     /// References by fold: a choice between kinds of networks has fitted them already.
     references: Mutex<HashMap<usize, (Fitted, Tied)>>,
-}
-
-/// The folds of a problem.
-pub(super) struct Folds {
-    each: Vec<Fold>,
-    /// Examples that decide nothing, for true costs.
-    fresh: Option<Dataset>,
-}
-
-impl Folds {
-    /// A single fold decides on the validation examples of the problem; several take turns over all labelled examples.
-    pub(super) fn of(problem: &Problem, count: usize, seed: u64) -> Result<Self> {
-        let mut rng = invar_nn::rng(seed, FOLDS);
-        let fold = |rest: &Dataset, mut rows: Vec<usize>, decision: Dataset| -> Result<Fold> {
-            let stopping = rows.split_off(rows.len() - (rows.len() / STOPPING).max(1));
-            Ok(Fold { train: rest.select(&rows)?, selection: rest.select(&stopping)?, decision })
-        };
-        if count == 1 {
-            let mut rows: Vec<usize> = (0..problem.train.len()).collect();
-            rows.shuffle(&mut rng);
-            return Ok(Self { each: vec![fold(&problem.train, rows, problem.validation.clone())?], fresh: None });
-        }
-        let all = problem.train.followed_by(&problem.validation)?;
-        let mut rows: Vec<usize> = (0..all.len()).collect();
-        rows.shuffle(&mut rng);
-        let part = |k: usize| k * rows.len() / count..(k + 1) * rows.len() / count;
-        let of = |k: usize| {
-            let rest = rows[..part(k).start].iter().chain(&rows[part(k).end..]).copied().collect();
-            fold(&all, rest, all.select(&rows[part(k)])?)
-        };
-        Ok(Self { each: (0..count).map(of).collect::<Result<_>>()?, fresh: None })
-    }
-
-    /// The same with fresh examples, on which true costs are measured.
-    pub(super) fn with_fresh(self, fresh: Option<Dataset>) -> Self {
-        Self { fresh, ..self }
-    }
-
-    /// Accuracy or R² of a network on the fresh examples, if there are any.
-    pub(super) fn on_fresh<M: Model>(&self, problem: &Problem, network: &M, scaling: Option<&Scaling>) -> Result<Option<f64>> {
-        let share = |fresh| Ok(problem.metrics_on(network, &scaled(scaling, fresh))?.accuracy);
-        self.fresh.as_ref().map(share).transpose()
-    }
-
-    /// Number of examples that train, stop and decide in the first.
-    pub(super) fn sizes(&self) -> [usize; 3] {
-        let fold = &self.each[0];
-        [fold.train.len(), fold.selection.len(), fold.decision.len()]
-    }
-}
-
-/// What all kinds of networks share.
-#[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
-    pub(super) problem: &'a Problem,
-    pub(super) config: &'a ScreenConfig,
-    pub(super) folds: &'a Folds,
-    pub(super) stop: &'a Stop,
-    pub(super) epochs: &'a (dyn Fn(usize) + Sync),
-    pub(super) memory: Option<&'a Memory>,
 }
 
 impl<'a> Networks<'a> {
@@ -228,12 +154,24 @@ impl<'a> Networks<'a> {
         Some(Scaling::of_arrays(values, *dim, if all { groups.iter().collect() } else { imposed() }))
     }
 
+    /// A network on points learns numbers as of mean 0 and deviation 1: far from 0 most of its steps would go into the mean.
+    fn target_scaling(&self, train: &Dataset) -> Option<TargetScaling> {
+        match (self.kind, train.targets()) {
+            (Kind::Network(Backbone::Pairs), Targets::Values(values)) => Some(TargetScaling::of(values)),
+            _ => None,
+        }
+    }
+
     /// Trains on some examples until others stop it.
-    fn train(&self, constraint: Constraint<'_>, data: [&Dataset; 2], restart: usize) -> Result<Option<Trained>> {
+    fn train(&self, constraint: Constraint<'_>, data: [&Dataset; 2], restart: usize, epochs: usize) -> Result<Option<Trained>> {
         let network = self.draw(constraint, restart)?;
         let scaling = self.scaling(constraint, data[0]);
-        let [training, stopping] = data.map(|data| scaled(scaling.as_ref(), data));
-        let Settings { epochs, learning_rate, batch, .. } = self.settings;
+        let targets = self.target_scaling(data[0]);
+        let [training, stopping] = data.map(|data| {
+            let data = scaled(scaling.as_ref(), data);
+            data.with_values(|value| targets.map_or(value, |targets| targets.scaled(value)))
+        });
+        let Settings { learning_rate, batch, .. } = self.settings;
         let config = TrainConfig {
             optimizer: Optimizer::Adam { learning_rate },
             schedule: Schedule::OneCycle,
@@ -250,8 +188,14 @@ impl<'a> Networks<'a> {
         let extras = Extras { cancel: Some(self.stop.flag()), ..Extras::default() };
         match train(network, &training, &stopping, &config, extras, observer) {
             Ok(fit) => {
-                let scores = self.problem.measure.scores(&fit.model, &stopping)?;
-                Ok(Some(Trained { network: fit.model, scaling, curve: fit.curve, scores }))
+                let network = match (fit.model, targets) {
+                    (Network::Pairs(pairs), Some(TargetScaling { mean, deviation })) => {
+                        pairs.stretched(mean as f32, deviation as f32).into()
+                    }
+                    (network, _) => network,
+                };
+                let scores = self.problem.measure.scores(&network, &scaled(scaling.as_ref(), data[1]))?;
+                Ok(Some(Trained { network, scaling, curve: fit.curve, scores }))
             }
             Err(invar_nn::Error::Cancelled) => Err(Error::Stopped),
             Err(invar_nn::Error::Diverged { .. }) => Ok(None),
@@ -260,14 +204,15 @@ impl<'a> Networks<'a> {
     }
 
     /// One fit of a fold, remembered if there is a memory.
-    fn fitted(&self, constraint: Constraint<'_>, fold: usize, restart: usize) -> Result<Fitted> {
-        let key = self.memory.and_then(|memory| memory.key(&(self.kind, constraint.imposed, constraint.front, fold, restart)));
+    fn fitted(&self, constraint: Constraint<'_>, fold: usize, restart: usize, epochs: usize) -> Result<Fitted> {
+        let parts = (self.kind, constraint.imposed, constraint.front, fold, restart, epochs);
+        let key = self.memory.and_then(|memory| memory.key(&parts));
         if let Some(known) = self.memory.zip(key).and_then(|(memory, key)| memory.recall(&key)) {
-            (self.epochs)(self.settings.epochs);
+            (self.epochs)(epochs);
             return Ok(known);
         }
         let Fold { train, selection, decision } = &self.folds.each[fold];
-        let fitted = match self.train(constraint, [train, selection], restart)? {
+        let fitted = match self.train(constraint, [train, selection], restart, epochs)? {
             Some(trained) => {
                 let decision = trained.scores_on(self.problem.measure, decision)?;
                 let fresh = self.folds.on_fresh(self.problem, &trained.network, trained.scaling.as_ref())?;
@@ -293,7 +238,7 @@ impl<'a> Networks<'a> {
         let nothing = GroupSet::empty();
         let mut best: Option<(Fitted, Tied)> = None;
         for &front in self.fronts() {
-            let fitted = self.fitted(Constraint { imposed: &nothing, front }, fold, 0)?;
+            let fitted = self.fitted(Constraint { imposed: &nothing, front }, fold, 0, self.settings.epochs)?;
             if best.as_ref().is_none_or(|(best, _)| fitted.selection.loss < best.selection.loss) {
                 best = Some((fitted, front));
             }
@@ -301,6 +246,18 @@ impl<'a> Networks<'a> {
         let best = best.ok_or(Error::Stopped)?;
         self.references.lock().unwrap_or_else(PoisonError::into_inner).insert(fold, best.clone());
         Ok(best)
+    }
+
+    /// Whether the network with nothing imposed is still learning in the first fold when its epochs end: with half of them it would
+    /// surely lose more than symmetries may cost.
+    pub(super) fn is_still_learning(&self) -> Result<bool> {
+        let (reference, front) = self.best_reference(0)?;
+        let half = self.settings.epochs / 2;
+        if half == 0 {
+            return Ok(true);
+        }
+        let half = self.fitted(Constraint { imposed: &GroupSet::empty(), front }, 0, 0, half)?;
+        Ok(Cost::between(&reference.selection, &half.selection).lower > self.config.rule.tolerance)
     }
 
     /// A fit whose loss left the numbers answers nothing.
@@ -359,7 +316,7 @@ impl<'a> Networks<'a> {
             for restart in 0..restarts {
                 let made = match self.kind {
                     Kind::Averaged => self.averaged(imposed, restart)?,
-                    _ => self.train(Constraint { imposed, front }, [train, validation], restart)?,
+                    _ => self.train(Constraint { imposed, front }, [train, validation], restart, self.settings.epochs)?,
                 };
                 if let Some(made) = made
                     && found.as_ref().is_none_or(|found| made.scores.loss < found.scores.loss)
@@ -397,14 +354,6 @@ pub(super) fn plain_config(config: &ScreenConfig, problem: &Problem, restart: us
     let (learning_rate, batch) = (config.settings.learning_rate, config.settings.batch);
     let seed = config.seed ^ ((restart as u64) << 32);
     FitConfig { backbone: patch.or_else(small), learning_rate, batch, seed, ..base }
-}
-
-/// Data as a network sees them.
-pub(super) fn scaled(scaling: Option<&Scaling>, data: &Dataset) -> Dataset {
-    match scaling {
-        Some(scaling) => data.clone().with_entries(|place, value| scaling.entry(place, value)),
-        None => data.clone(),
-    }
 }
 
 impl Fitter for Networks<'_> {
@@ -445,7 +394,8 @@ impl Fitter for Networks<'_> {
     fn fit(&self, request: Request<'_>) -> Result<Fitted> {
         let first = if self.points.is_some() { self.best_reference(request.fold)?.1 } else { Tied::AsImposed };
         let front = if request.restart % 2 == 1 && self.points.is_some() { first.other() } else { first };
-        self.fitted(Constraint { imposed: request.imposed, front }, request.fold, request.restart)
+        let epochs = doubled(self.settings.epochs, request.doublings);
+        self.fitted(Constraint { imposed: request.imposed, front }, request.fold, request.restart, epochs)
     }
 }
 

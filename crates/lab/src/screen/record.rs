@@ -93,6 +93,9 @@ pub struct TriedNetwork {
 pub struct ScreenRecord {
     /// Everything that decided it.
     pub config: ScreenConfig,
+    /// Epochs of the final model: those asked for, or more where these were too few. 0 in records of programs that did not look.
+    #[serde(default)]
+    pub epochs: usize,
     /// Wall time.
     pub seconds: f64,
     /// Names of the candidates.

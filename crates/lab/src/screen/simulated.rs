@@ -116,7 +116,7 @@ impl Fitter for Simulated<'_> {
 
     /// A set of infinite cost has no model.
     fn vanishes(&self, set: &GroupSet) -> Result<bool> {
-        Ok((self.cost)(Request { imposed: set, fold: 0, restart: 0 }).is_infinite())
+        Ok((self.cost)(Request { imposed: set, fold: 0, restart: 0, doublings: 0 }).is_infinite())
     }
 
     fn exchange(&self, candidate: usize) -> Option<Exchange> {

@@ -3,34 +3,31 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use invar_algebra::{Action, Group, GroupSet};
-use invar_nn::{Dataset, Elements, Inputs};
+use invar_algebra::GroupSet;
+use invar_nn::{Dataset, Inputs};
 
 use super::augment::augmented;
-use super::config::ScreenConfig;
-use super::cost::{Cost, FLOOR, Scores};
+use super::config::{ScreenConfig, Settings, doubled};
+use super::cost::{Cost, FLOOR};
 use super::decide::{Decision, Question, decide};
 use super::facts::Facts;
 use super::fitter::Fitter;
+use super::folds::{Folds, Ground, scaled};
+use super::kinds::judge;
 use super::measure::Measure;
 use super::memory::Memory;
-use super::networks::{Folds, Ground, Kind, Networks, Trained, plain_config, scaled};
+use super::networks::{Kind, Networks, Trained, plain_config};
 use super::record::{Augmented, ModelRow, Role, ScreenRecord, TriedNetwork};
 use super::rule::Verdict;
 use super::trials::Run;
 use crate::error::{Error, Result};
-use crate::networks::Backbone;
 use crate::problem::Problem;
 use crate::queue::{self, Stop};
 use crate::record::Metrics;
 use crate::scaling::Scaling;
 
-/// Largest group whose elements a network looks through where another kind could decide as well.
-const VIEWS: usize = 24;
-/// The same where no other kind could.
-const MOST_VIEWS: usize = 256;
-/// Percentage points, or percent of the error, by which one kind of network must beat another to decide in its place.
-const BETTER: f64 = 1.0;
+/// How often the epochs of everything are doubled while the network with nothing imposed is still learning when they end.
+const DOUBLINGS: u32 = 3;
 /// Of what there is to gain over guessing, a share that says that the task is not learned.
 const LITTLE: f64 = 0.2;
 
@@ -70,34 +67,45 @@ impl ScreenConfig {
         let folds = Folds::of(problem, self.folds, self.seed)?.with_fresh(fresh);
         let ground = Ground { problem, config: self, folds: &folds, stop, epochs: &epochs, memory };
         let run = Run { threads, stop, listen: &stage };
-        let (mut networks, tried, judge) = judge(ground, run)?;
-        let guess = problem.guess();
-        let question =
-            Question { rule: self.rule, budget: self.budget, required: self.required.clone(), all_alone: self.all_alone };
-        let decision = decide(&networks[judge], &question, guess, run)?;
-        let linear = networks.iter().position(|networks| networks.kind == Kind::Linear && judge != 0);
-        let mut models = Models { ground, run, guess, rows: Vec::new(), linear_cost: None, augmented: None };
-        let judge = networks.swap_remove(judge);
-        // The judge was taken out; the linear kind, if there is one beside it, is the first.
-        let linear = linear.map(|_| &networks[0]).filter(|networks| networks.kind == Kind::Linear);
-        let model = models.compare(&judge, linear, &decision)?;
-        let mut record = self.record(problem, &judge, decision, tried, models, &folds);
-        record.weaken(&judge)?;
+        let Screened { mut record, model } = self.on(ground, run, DOUBLINGS)?;
         record.seconds = begun.elapsed().as_secs_f64();
         Ok(Screened { record, model })
     }
 
-    fn record(
-        &self,
-        problem: &Problem,
-        judge: &Networks<'_>,
-        decision: Decision,
-        networks: Vec<TriedNetwork>,
-        models: Models<'_>,
-        folds: &Folds,
-    ) -> ScreenRecord {
+    /// The screen with the epochs of the ground, or twice as many where the network is still learning when they end.
+    fn on(&self, ground: Ground<'_>, run: Run<'_>, doublings: u32) -> Result<Screened> {
+        let (networks, tried, judge) = judge(ground, run)?;
+        if doublings > 0 && networks[judge].is_still_learning()? {
+            let longer = ground.config.with_doubled_epochs(1);
+            return self.on(Ground { config: &longer, ..ground }, run, doublings - 1);
+        }
+        let guess = ground.problem.guess();
+        let question =
+            Question { rule: self.rule, budget: self.budget, required: self.required.clone(), all_alone: self.all_alone };
+        let decision = decide(&networks[judge], &question, guess, run)?;
+        // Final models are trained for as long as the fits that they stand for.
+        let longest = ground.config.with_doubled_epochs(decision.doublings);
+        let ground = Ground { config: &longest, ..ground };
+        let (kind, linear) = (networks[judge].kind, judge > 0 && networks[0].kind == Kind::Linear);
+        let judge = Networks::new(ground, kind)?;
+        let linear = linear.then(|| Networks::new(ground, Kind::Linear)).transpose()?;
+        let mut models = Models { ground, run, guess, rows: Vec::new(), linear_cost: None, augmented: None };
+        let model = models.compare(&judge, linear.as_ref(), &decision)?;
+        let mut record = self.record(&judge, decision, tried, models);
+        record.weaken(&judge)?;
+        Ok(Screened { record, model })
+    }
+
+    fn with_doubled_epochs(&self, doublings: u32) -> Self {
+        let settings = Settings { epochs: doubled(self.settings.epochs, doublings), ..self.settings };
+        Self { settings, ..self.clone() }
+    }
+
+    fn record(&self, judge: &Networks<'_>, decision: Decision, networks: Vec<TriedNetwork>, models: Models<'_>) -> ScreenRecord {
+        let Ground { problem, folds, config, .. } = models.ground;
         ScreenRecord {
             config: self.clone(),
+            epochs: config.settings.epochs,
             seconds: 0.0,
             names: problem.groups().iter().map(|group| group.name().to_string()).collect(),
             examples: [problem.train.len(), problem.validation.len(), problem.test.as_ref().map_or(0, Dataset::len)],
@@ -120,79 +128,6 @@ impl ScreenConfig {
             truth: problem.symmetry.clone(),
         }
     }
-}
-
-/// The kinds of networks that could decide, what each learns with nothing imposed, and which one decides: the one that learns most;
-/// the linear one only where it is better by more than symmetries may cost.
-fn judge<'a>(ground: Ground<'a>, run: Run<'_>) -> Result<(Vec<Networks<'a>>, Vec<TriedNetwork>, usize)> {
-    let kinds = kinds(ground)?;
-    let networks = kinds.into_iter().map(|kind| Networks::new(ground, kind)).collect::<Result<Vec<_>>>()?;
-    (run.listen)("kinds of networks", networks.len());
-    let mut scores: Vec<Option<Scores>> = networks.iter().map(|_| None).collect();
-    queue::run(
-        &networks,
-        run.threads,
-        run.stop,
-        |networks| networks.reference(0),
-        |k, result| {
-            scores[k] = Some(result?.selection);
-            Ok::<(), Error>(())
-        },
-    )?;
-    let scores = scores.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)?;
-    let first = usize::from(networks[0].kind == Kind::Linear && networks.len() > 1);
-    let mut best = first;
-    for k in first + 1..networks.len() {
-        if Cost::between(&scores[k], &scores[best]).points > BETTER {
-            best = k;
-        }
-    }
-    if first > 0 && Cost::between(&scores[0], &scores[best]).points > ground.config.rule.tolerance {
-        best = 0;
-    }
-    let tried =
-        networks.iter().zip(&scores).map(|(networks, scores)| TriedNetwork { kind: networks.kind, score: scores.share() });
-    let tried = tried.collect();
-    Ok((networks, tried, best))
-}
-
-/// The kinds that can take data and candidates; the linear one first, then what is tried first.
-fn kinds(ground: Ground<'_>) -> Result<Vec<Kind>> {
-    let Ground { problem, config, .. } = ground;
-    let images = matches!(problem.train.inputs(), Inputs::Images { .. });
-    if let Some(backbone) = config.network {
-        let for_images = matches!(backbone, Backbone::Patch { .. } | Backbone::Lift { .. });
-        if images != for_images && backbone != Backbone::Orbit {
-            let expected = if images { "one for images" } else { "`pairs`, `orbit` or `feedforward`: these data are no images" };
-            let got = Kind::Network(backbone).in_words().into();
-            return Err(Error::Setting { name: "network", expected: expected.into(), got });
-        }
-        let linear = (!images).then_some(Kind::Linear);
-        return Ok(linear.into_iter().chain([Kind::Network(backbone)]).collect());
-    }
-    if images {
-        return Ok(vec![Kind::Network(Backbone::lift())]);
-    }
-    let moves = |group: &Group| group.generators().iter().all(|g| matches!(g, Action::Permutation(_) | Action::Signed(_)));
-    let points = problem.groups().iter().all(moves) && crate::on_points::OnPoints::of(problem).is_ok();
-    let mut kinds = vec![Kind::Linear];
-    if problem.vocabulary.is_some() {
-        kinds.push(Kind::Network(Backbone::Feedforward));
-    }
-    if points {
-        kinds.push(Kind::Network(Backbone::Pairs));
-    }
-    let most = if points { VIEWS } else { MOST_VIEWS };
-    // Where they generate no finite group, or decimals cannot be told apart, there is no list of views.
-    let listed = |all: Group| all.order() <= most.into() && Elements::of(&all, most).is_ok();
-    if problem.vocabulary.is_none() && Group::join("all", problem.groups()).is_ok_and(listed) {
-        kinds.push(Kind::Network(Backbone::Orbit));
-    }
-    // Whatever moves entries, a layer of invariant weights can be invariant to it.
-    if kinds.len() == 1 {
-        kinds.push(Kind::Network(Backbone::Feedforward));
-    }
-    Ok(kinds)
 }
 
 /// The final model, and what it is compared with.
