@@ -12,6 +12,7 @@ use invar_data::printable;
 use invar_lab::project::{Goal, Learner, Run};
 use invar_lab::record::Metrics;
 use invar_lab::screen::{Role, ScreenRecord};
+use invar_lab::symmetry::Symmetry;
 
 use crate::output::{self, strong, thousands};
 
@@ -55,7 +56,7 @@ fn gain(run: &Run) -> String {
 
 /// What was kept, what that is as a group, and what it costs.
 fn kept(run: &Run) -> String {
-    let names: Vec<&str> = run.kept().collect();
+    let names: Vec<String> = run.kept().map(Symmetry::shown).collect();
     let truth = run.true_symmetry.as_ref().map_or(String::new(), |truth| against(run, truth));
     let all = run.symmetries.len();
     let mut text = Vec::new();
@@ -84,7 +85,7 @@ fn kept(run: &Run) -> String {
         let words = "not normal if what was not kept acts on the data, so invariance may not be enough";
         text.push(format!("  {words}: {}", printable(witness)));
     }
-    text.extend(run.screen.iter().flat_map(rivals));
+    text.extend(run.screen.iter().flat_map(|record| rivals(run, record)));
     text.extend(run.weakness.iter().map(|reason| format!("{}: {reason}", strong("the network cannot tell"))));
     text.join("\n")
 }
@@ -100,12 +101,12 @@ fn against(run: &Run, truth: &GroupSet) -> String {
 }
 
 /// Sets that might have been kept as well.
-fn rivals(record: &ScreenRecord) -> Vec<String> {
-    let names = |set: &GroupSet| set.iter().take(6).map(|g| record.names[g].as_str()).collect::<Vec<_>>().join(", ");
+fn rivals(run: &Run, record: &ScreenRecord) -> Vec<String> {
+    let names = |set: &GroupSet| set.iter().take(6).map(|g| run.symmetries[g].shown()).collect::<Vec<_>>().join(", ");
     let line = |rival: &invar_lab::screen::Tested| {
         format!(
             "  as large, and not told apart by these examples: {} (cost {}); say which holds (`require`), or add examples",
-            names(&rival.set),
+            printable(&names(&rival.set)),
             rival.cost
         )
     };

@@ -44,9 +44,19 @@ impl Symmetry {
         }
     }
 
-    /// Its name, with the names of the columns that it exchanges.
+    /// Its name for people: an exchange by the names of its columns, or by its positions from 1.
     pub fn shown(&self) -> String {
-        if self.columns.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.columns.join(", ")) }
+        let exchange = match (&self.columns[..], self.pair) {
+            ([one, other], _) => Some(format!("exchange({one}, {other})")),
+            (_, Some([i, j])) => Some(format!("exchange({}, {})", i + 1, j + 1)),
+            _ => None,
+        };
+        // A name that the user gave says more.
+        match exchange {
+            Some(words) if self.name.starts_with("swap(") => words,
+            Some(words) if !self.columns.is_empty() => format!("{}: {words}", self.name),
+            _ => self.name.clone(),
+        }
     }
 
     /// Of some candidates the one that exchanges two positions, i < j.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::{Answers, answers, moved};
 use super::load::Loaded;
 use crate::error::Result;
+use crate::symmetry::Symmetry;
 
 /// Most examples shown.
 const EXAMPLES: usize = 6;
@@ -57,7 +58,8 @@ pub enum Picture {
 }
 
 /// Shows some validation examples, of as many classes as possible, under the kept candidates first.
-pub(super) fn show(loaded: &Loaded, program: &Program, kept: &dyn Fn(usize) -> bool) -> Result<Vec<Shown>> {
+pub(super) fn show(loaded: &Loaded, program: &Program, symmetries: &[Symmetry]) -> Result<Vec<Shown>> {
+    let kept = |group: usize| symmetries[group].kept;
     let table = &loaded.validation;
     let rows = spread(table);
     let mut order: Vec<usize> = (0..loaded.groups.len()).filter(|&group| !loaded.groups[group].is_trivial()).collect();
@@ -72,7 +74,7 @@ pub(super) fn show(loaded: &Loaded, program: &Program, kept: &dyn Fn(usize) -> b
             let say = |inputs: &[f32]| -> Result<String> { Ok(word(loaded, &answers(program, inputs, &table.labels)?)) };
             let version = |(group, action): &(usize, Action)| -> Result<Version> {
                 let inputs = moved(action, example);
-                let symmetry = loaded.groups[*group].name().to_string();
+                let symmetry = symmetries[*group].shown();
                 Ok(Version { symmetry, kept: kept(*group), picture: brightest.picture(loaded, &inputs)?, answer: say(&inputs)? })
             };
             Ok(Shown {

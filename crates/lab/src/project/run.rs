@@ -167,9 +167,9 @@ pub struct Curve {
 }
 
 impl Run {
-    /// Names of the candidates that are kept.
-    pub fn kept(&self) -> impl Iterator<Item = &str> {
-        self.symmetries.iter().filter(|symmetry| symmetry.kept).map(|symmetry| symmetry.name.as_str())
+    /// The candidates that are kept.
+    pub fn kept(&self) -> impl Iterator<Item = &Symmetry> {
+        self.symmetries.iter().filter(|symmetry| symmetry.kept)
     }
 
     /// The first model of a role.

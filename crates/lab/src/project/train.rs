@@ -226,7 +226,7 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         symmetries: decided.symmetries.clone(),
         exact_cost: decided.notes.exact_cost,
         kept_cost: decided.kept_cost,
-        group: group(loaded, &kept),
+        group: group(loaded, &kept, &decided.symmetries),
         models: decided.models.clone(),
         curves: decided.curves.clone(),
         scores,
@@ -236,15 +236,15 @@ fn summary(loaded: &Loaded, prepared: &Prepared, learner: Learner, decided: &Dec
         subspaces: decided.subspaces.clone(),
         true_symmetry: problem.symmetry.clone(),
         consistency: alike(loaded, prepared, &program, &kept)?,
-        shown: show(loaded, &program, &|group| kept.contains(group))?,
+        shown: show(loaded, &program, &decided.symmetries)?,
         seconds: 0.0,
         // Not written yet.
         model: Digest::of([""]),
     })
 }
 
-fn group(loaded: &Loaded, kept: &GroupSet) -> KeptGroupFacts {
-    let (order, Normality { normal, witness, .. }) = Normality::of(&loaded.groups, kept);
+fn group(loaded: &Loaded, kept: &GroupSet, symmetries: &[Symmetry]) -> KeptGroupFacts {
+    let (order, Normality { normal, witness, .. }) = Normality::of(&loaded.groups, kept, &|group| symmetries[group].shown());
     let columns = if loaded.shape.sides().len() == 1 { &loaded.train.columns[..] } else { &[] };
     let name = |position: usize| columns.get(position).cloned().unwrap_or_else(|| (position + 1).to_string());
     let named = |blocks: Vec<Vec<usize>>| blocks.into_iter().map(|block| block.into_iter().map(name).collect()).collect();

@@ -60,7 +60,7 @@ fn together(content: &mut String, run: &Run) {
     }
     let Some(record) = &run.screen else { return };
     for rival in &record.rivals {
-        let names: Vec<&str> = rival.set.iter().take(FEW).map(|g| record.names[g].as_str()).collect();
+        let names: Vec<String> = rival.set.iter().take(FEW).map(|g| run.symmetries[g].shown()).collect();
         say(&format!(
             "As large, and not told apart by these examples: {} (cost {}). Say which holds (require), or add examples.",
             names.join(", "),

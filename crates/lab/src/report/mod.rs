@@ -68,7 +68,7 @@ pub fn html(run: &Run, proofs: &[Proof]) -> Result<String> {
     section(&mut out, "curves", "Learning curves", &chart::curves(run));
     answers::confusion(&mut out, run);
     answers::examples(&mut out, run);
-    proofs::certificate(&mut out, proofs);
+    proofs::certificate(&mut out, run, proofs);
     asked::asked(&mut out, run);
     proofs::rerun(&mut out, run);
     Ok(page("invar: what the model keeps", &out))

@@ -6,9 +6,10 @@ use super::evidence::MAX_ROWS;
 use super::{Proof, section};
 use crate::diagram::escape;
 use crate::project::Run;
+use crate::symmetry::Symmetry;
 
 /// What can be proved from the weights.
-pub(super) fn certificate(out: &mut String, proofs: &[Proof]) {
+pub(super) fn certificate(out: &mut String, run: &Run, proofs: &[Proof]) {
     if proofs.is_empty() {
         return;
     }
@@ -16,7 +17,8 @@ pub(super) fn certificate(out: &mut String, proofs: &[Proof]) {
         "<p>Whether the model file is invariant, layer by layer, from its weights alone.</p>\n<div class=\"scroll-x\"><table>\n<thead><tr>\
          <th scope=\"col\">symmetry</th><th scope=\"col\">kept</th><th scope=\"col\">result</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
     );
-    for proof in proofs.iter().take(MAX_ROWS) {
+    for (k, proof) in proofs.iter().take(MAX_ROWS).enumerate() {
+        let name = run.symmetries.get(k).map_or_else(|| proof.symmetry.clone(), Symmetry::shown);
         let (class, word) = match (proof.kept, proof.proved) {
             (_, true) => ("good", "proved"),
             (true, false) => ("bad", "not proved"),
@@ -25,7 +27,7 @@ pub(super) fn certificate(out: &mut String, proofs: &[Proof]) {
         let _ = writeln!(
             content,
             "<tr><td class=\"name\">{}</td><td>{}</td><td><span class=\"badge {class}\">{word}</span></td><td class=\"words\">{}</td></tr>",
-            escape(&proof.symmetry),
+            escape(&name),
             if proof.kept { "yes" } else { "no" },
             escape(&proof.words)
         );

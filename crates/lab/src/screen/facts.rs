@@ -33,8 +33,8 @@ pub struct Normality {
 
 impl Normality {
     /// The order of the group H that some candidates generate, and whether it is normal with all others as D. Contradicted or not:
-    /// what is not kept may be at work.
-    pub fn of(groups: &[Group], kept: &GroupSet) -> (Option<String>, Self) {
+    /// what is not kept may be at work. `name` tells what candidates are called.
+    pub fn of(groups: &[Group], kept: &GroupSet, name: &dyn Fn(usize) -> String) -> (Option<String>, Self) {
         let depends: GroupSet = (0..groups.len()).filter(|&group| !kept.contains(group)).collect();
         if kept.is_empty() {
             return (Some("1".into()), Self { depends, normal: Some(true), witness: None });
@@ -43,9 +43,12 @@ impl Normality {
         let Ok(group) = Group::join("kept", chosen(kept)) else {
             return (None, Self { depends, normal: None, witness: None });
         };
-        let witness = group
-            .witness_against_normality(chosen(&depends))
-            .map(|witness| format!("{} moves \"{}\" out of it", witness.of, group.describe(&witness.h)));
+        let called = |is_it: &dyn Fn(&Group) -> bool| groups.iter().position(is_it).map(name);
+        let witness = group.witness_against_normality(chosen(&depends)).map(|witness| {
+            let mover = called(&|one| one.name() == witness.of).unwrap_or(witness.of);
+            let moved = called(&|one| one.generators() == std::slice::from_ref(&witness.h));
+            format!("{mover} moves {} out of it", moved.unwrap_or_else(|| format!("\"{}\"", group.describe(&witness.h))))
+        });
         (Some(group.order().to_string()), Self { depends, normal: Some(witness.is_none()), witness })
     }
 }
@@ -53,7 +56,7 @@ impl Normality {
 impl Facts {
     /// The facts about `kept`.
     pub fn of(groups: &[Group], kept: &GroupSet) -> Self {
-        let (order, normality) = Normality::of(groups, kept);
+        let (order, normality) = Normality::of(groups, kept, &|group| groups[group].name().to_owned());
         let blocks = blocks(groups, kept);
         let label = match &blocks {
             Some(blocks) => {
