@@ -257,6 +257,28 @@ impl Op {
                 Ok(vec![sets.all().count() * width])
             }
             (Self::PoolRows { .. }, _) => wrong("rows x width".into()),
+            (Self::BatchNorm { gamma, beta, mean, variance, epsilon }, [channels, ..]) => {
+                if !(epsilon.is_finite() && *epsilon > 0.0) {
+                    return Err(("an epsilon above 0".into(), epsilon.to_string()));
+                }
+                per_channel([gamma, beta, mean, variance], *channels).map(|()| shape.to_vec())
+            }
+            (Self::Activate { .. }, _) => Ok(shape.to_vec()),
+            (Self::Orbit { .. } | Self::Median { .. }, _) => {
+                Err(("to be an operation of the program itself".into(), "one inside of another".into()))
+            }
+            (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
+            (
+                Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },
+                _,
+            ) => self.output_of_image(shape),
+        }
+    }
+
+    /// The same of an operation on images.
+    fn output_of_image(&self, shape: &[usize]) -> Result<Vec<usize>, Misfit> {
+        let wrong = |expected: String| Err((expected, crate::error::dims(shape)));
+        match (self, shape) {
             (Self::Conv { filters, bias }, [channels, height, width]) => match filters.shape[..] {
                 [outputs, inputs, k, l] if outputs > 0 && k == l && k % 2 == 1 => {
                     if inputs != *channels {
@@ -266,13 +288,6 @@ impl Op {
                 }
                 _ => Err(("filters of outputs x inputs x k x k with an odd k".into(), crate::error::dims(&filters.shape))),
             },
-            (Self::BatchNorm { gamma, beta, mean, variance, epsilon }, [channels, ..]) => {
-                if !(epsilon.is_finite() && *epsilon > 0.0) {
-                    return Err(("an epsilon above 0".into(), epsilon.to_string()));
-                }
-                per_channel([gamma, beta, mean, variance], *channels).map(|()| shape.to_vec())
-            }
-            (Self::Activate { .. }, _) => Ok(shape.to_vec()),
             (Self::MaxPool { window, stride }, [channels, height, width]) => {
                 match (places(*height, window[0], stride[0]), places(*width, window[1], stride[1])) {
                     (Some(rows), Some(columns)) => Ok(vec![*channels, rows, columns]),
@@ -288,14 +303,7 @@ impl Op {
             }
             (Self::SumChannels, [_, height, width]) => Ok(vec![1, *height, *width]),
             (Self::PoolSpace { .. }, [channels, _, _]) => Ok(vec![*channels]),
-            (Self::Orbit { .. } | Self::Median { .. }, _) => {
-                Err(("to be an operation of the program itself".into(), "one inside of another".into()))
-            }
-            (Self::BatchNorm { .. }, []) => wrong("at least one axis".into()),
-            (
-                Self::Conv { .. } | Self::MaxPool { .. } | Self::GroupMax { .. } | Self::SumChannels | Self::PoolSpace { .. },
-                _,
-            ) => wrong("an image, channels x height x width".into()),
+            _ => wrong("an image, channels x height x width".into()),
         }
     }
 }

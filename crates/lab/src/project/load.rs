@@ -191,54 +191,18 @@ pub(super) fn on_shape(list: &[Candidate], shape: &Shape) -> Result<Vec<Group>> 
 
 /// The network asked for, if it can take these data and candidates; or the one that can.
 fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Architecture> {
-    let sides = shape.sides();
-    let image = sides.len() == 3;
-    let pictures = image && sides[1].min(sides[2]) >= PATCH;
-    let unfit = project.symmetries.candidates.iter().find(|candidate| !acts_on_patches(&candidate.kind));
-    let wrong = |expected: &str, got: String| Error::Setting { name: "[model] kind", expected: expected.into(), got };
-    let images_only = |kind: &str| match unfit {
-        Some(candidate) => {
-            let expected =
-                "orbit or feedforward for candidates other than rot90(1,2), flips of axes 1 and 2 and permutations of axis 0";
-            Err(wrong(expected, format!("{kind} with {candidate}")))
-        }
-        None => Ok(()),
-    };
     let architecture = match project.model.kind {
-        ModelKind::Auto if pictures && sides[0] <= CHANNELS && unfit.is_none() => Architecture::Lift,
-        ModelKind::Auto if project.train.learner == Some(Learner::Cgreg) => match project.data.built_in()? {
-            // What no layer of invariant weights can see.
-            Some(Data::Graphs(graphs)) if graphs.task.needs_lift() => Architecture::Orbit,
-            _ => Architecture::Feedforward,
-        },
-        ModelKind::Auto => Architecture::Auto,
+        ModelKind::Auto => automatic(project, shape)?,
         ModelKind::Feedforward => Architecture::Feedforward,
         ModelKind::Pairs => Architecture::Pairs,
         ModelKind::Orbit => {
             // Scaling images would not commute with signs and matrices.
             let moves = groups.iter().flat_map(Group::generators).all(|g| matches!(g, Action::Permutation(_)));
             let graph = project.symmetries.candidates.iter().any(|candidate| names_nodes(&candidate.kind));
-            let seen = image && sides[0] <= CHANNELS && sides[1].min(sides[2]) >= PATCH && moves && !graph;
+            let seen = has_pictures(shape) && shape.side(0) <= CHANNELS && moves && !graph;
             if seen { Architecture::OrbitImages } else { Architecture::Orbit }
         }
-        ModelKind::Lift if !pictures => {
-            let expected =
-                "auto, pairs, feedforward or orbit, unless examples are images of channels x height x width, at least 3";
-            return Err(wrong(expected, format!("lift for {shape}")));
-        }
-        ModelKind::Cnn if !image || sides[1].min(sides[2]) < PATCH => {
-            let expected =
-                "auto, pairs, feedforward or orbit, unless examples are images of channels x height x width, at least 3";
-            return Err(wrong(expected, format!("cnn for {shape}")));
-        }
-        ModelKind::Lift => {
-            images_only("lift")?;
-            Architecture::Lift
-        }
-        ModelKind::Cnn => {
-            images_only("cnn")?;
-            Architecture::Cnn
-        }
+        ModelKind::Lift | ModelKind::Cnn => convolutions(project, shape)?,
     };
     if groups.is_empty() && (architecture.takes_images() || architecture == Architecture::Orbit) {
         let expected = "at least one for this network, such as \"mirror(left-right)\" for pictures".into();
@@ -255,6 +219,47 @@ fn architecture(project: &Project, shape: &Shape, groups: &[Group]) -> Result<Ar
         return Err(Error::Setting { name: "shape of an example", expected: expected.into(), got });
     }
     Ok(architecture)
+}
+
+/// Whether examples have the shape of pictures that filters fit on.
+fn has_pictures(shape: &Shape) -> bool {
+    matches!(shape.sides(), [_, height, width] if *height.min(width) >= PATCH)
+}
+
+/// A candidate that convolutions cannot take.
+fn unfit(project: &Project) -> Option<&Candidate> {
+    project.symmetries.candidates.iter().find(|candidate| !acts_on_patches(&candidate.kind))
+}
+
+/// The network that fits best where none is asked for.
+fn automatic(project: &Project, shape: &Shape) -> Result<Architecture> {
+    if has_pictures(shape) && shape.side(0) <= CHANNELS && unfit(project).is_none() {
+        return Ok(Architecture::Lift);
+    }
+    if project.train.learner != Some(Learner::Cgreg) {
+        return Ok(Architecture::Auto);
+    }
+    Ok(match project.data.built_in()? {
+        // What no layer of invariant weights can see.
+        Some(Data::Graphs(graphs)) if graphs.task.needs_lift() => Architecture::Orbit,
+        _ => Architecture::Feedforward,
+    })
+}
+
+/// The convolutions that were asked for.
+fn convolutions(project: &Project, shape: &Shape) -> Result<Architecture> {
+    let kind = project.model.kind;
+    let wrong = |expected: &str, got: String| Error::Setting { name: "[model] kind", expected: expected.into(), got };
+    if !has_pictures(shape) {
+        let expected = "auto, pairs, feedforward or orbit, unless examples are images of channels x height x width, at least 3";
+        return Err(wrong(expected, format!("{} for {shape}", kind.name())));
+    }
+    if let Some(candidate) = unfit(project) {
+        let expected =
+            "orbit or feedforward for candidates other than rot90(1,2), flips of axes 1 and 2 and permutations of axis 0";
+        return Err(wrong(expected, format!("{} with {candidate}", kind.name())));
+    }
+    Ok(if kind == ModelKind::Lift { Architecture::Lift } else { Architecture::Cnn })
 }
 
 /// Whether a symmetry moves several axes at once, as those of graphs do: nothing slides along such axes.

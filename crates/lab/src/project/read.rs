@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::file::{Files, Project, Validation};
+use super::file::{DataSection, Files, Project, TrainSection, Validation};
 use crate::error::{Error, Result};
 
 /// A project file is written by hand: more than this is something else.
@@ -113,76 +113,86 @@ impl Project {
     }
 
     fn check_values(&self) -> std::result::Result<(), Wrong> {
-        let train = &self.train;
-        let within = |key, value: Option<usize>, most: usize| match value {
-            Some(value) if !(1..=most).contains(&value) => {
-                let expected = if value == 0 { "at least 1".into() } else { format!("at most {most}") };
-                Err(Wrong { section: "train", key, expected, got: value.to_string() })
+        self.train.check()?;
+        self.data.check()
+    }
+}
+
+impl TrainSection {
+    fn check(&self) -> std::result::Result<(), Wrong> {
+        let wrong = |key, expected: String, got: String| Err(Wrong { section: "train", key, expected, got });
+        let counts = [
+            ("epochs", self.epochs, MOST_EPOCHS),
+            ("batch", self.batch, usize::MAX),
+            ("restarts", self.restarts, MOST_RESTARTS),
+            ("folds", self.folds, MOST_FOLDS),
+        ];
+        for (key, value, most) in counts {
+            match value {
+                Some(0) => return wrong(key, "at least 1".into(), "0".into()),
+                Some(value) if value > most => return wrong(key, format!("at most {most}"), value.to_string()),
+                _ => {}
             }
-            _ => Ok(()),
-        };
-        within("epochs", train.epochs, MOST_EPOCHS)?;
-        within("batch", train.batch, usize::MAX)?;
-        within("restarts", train.restarts, MOST_RESTARTS)?;
-        within("folds", train.folds, MOST_FOLDS)?;
-        let number = |section, key, value: f64, fits: bool, expected: &str| {
-            let wrong = || Wrong { section, key, expected: expected.into(), got: value.to_string() };
-            if fits { Ok(()) } else { Err(wrong()) }
-        };
-        if let Some(rate) = train.learning_rate {
-            number("train", "learning_rate", rate, rate > 0.0 && rate.is_finite(), "a number above 0")?;
         }
-        if let Some(points) = train.tolerance {
-            number("train", "tolerance", points, (0.0..=100.0).contains(&points), "a number of points from 0 to 100")?;
+        let numbers = [
+            ("learning_rate", self.learning_rate, f64::MIN_POSITIVE..=f64::MAX, "a number above 0"),
+            ("tolerance", self.tolerance, 0.0..=100.0, "a number of points from 0 to 100"),
+            ("temperature", self.temperature, 1.0..=f64::MAX, "a number of at least 1"),
+        ];
+        for (key, value, range, expected) in numbers {
+            if let Some(value) = value.filter(|value| !range.contains(value)) {
+                return wrong(key, expected.into(), value.to_string());
+            }
         }
-        if let Validation::Share(share) = self.data.validation {
-            number("data", "validation", share, share > 0.0 && share < 1.0, "a share between 0 and 1")?;
-        }
-        let wrong = |section, key, expected: &str, got: String| Err(Wrong { section, key, expected: expected.into(), got });
-        if let Some(lambdas) = &train.lambdas {
+        if let Some(lambdas) = &self.lambdas {
             let bad = lambdas.iter().find(|lambda| !(**lambda >= 0.0 && lambda.is_finite()));
             if bad.is_some() || lambdas.is_empty() {
                 let got = bad.map_or("none".into(), f64::to_string);
-                return wrong("train", "lambdas", "at least one number, none below 0", got);
+                return wrong("lambdas", "at least one number, none below 0".into(), got);
             }
         }
-        if let Some(temperature) = train.temperature {
-            number("train", "temperature", temperature, temperature >= 1.0 && temperature.is_finite(), "a number of at least 1")?;
+        Ok(())
+    }
+}
+
+impl DataSection {
+    fn check(&self) -> std::result::Result<(), Wrong> {
+        let wrong = |key, expected: &str, got: String| Err(Wrong { section: "data", key, expected: expected.into(), got });
+        if let Validation::Share(share) = self.validation
+            && !(share > 0.0 && share < 1.0)
+        {
+            return wrong("validation", "a share between 0 and 1", share.to_string());
         }
-        if let (Some(columns), Some(_)) = (&self.data.columns, &self.data.ignore) {
-            return wrong("data", "columns", "either `columns` or `ignore`", format!("both ({})", columns.join(", ")));
+        if let (Some(columns), Some(_)) = (&self.columns, &self.ignore) {
+            return wrong("columns", "either `columns` or `ignore`", format!("both ({})", columns.join(", ")));
         }
-        if self.data.columns.as_ref().is_some_and(Vec::is_empty) {
-            return wrong("data", "columns", "at least one column", "none".into());
+        if self.columns.as_ref().is_some_and(Vec::is_empty) {
+            return wrong("columns", "at least one column", "none".into());
         }
         let unlike =
             |items: &[Vec<String>]| items.len() < 2 || items.iter().any(|item| item.is_empty() || item.len() != items[0].len());
-        if let Some((name, _)) = self.data.items.iter().flatten().find(|(_, items)| unlike(items)) {
-            return wrong(
-                "data",
-                "items",
-                "two items or more of a kind, each with as many columns",
-                format!("others for `{name}`"),
-            );
+        if let Some((name, _)) = self.items.iter().flatten().find(|(_, items)| unlike(items)) {
+            let expected = "two items or more of a kind, each with as many columns";
+            return wrong("items", expected, format!("others for `{name}`"));
         }
-        if self.data.limit == Some(0) {
-            return wrong("data", "limit", "at least 1", "0".into());
+        if self.limit == Some(0) {
+            return wrong("limit", "at least 1", "0".into());
         }
-        if let Some(shape) = &self.data.shape
+        if let Some(shape) = &self.shape
             && (shape.is_empty() || shape.contains(&0))
         {
-            return wrong("data", "shape", "the sides of an example, such as [3, 28, 28]", format!("{shape:?}"));
+            return wrong("shape", "the sides of an example, such as [3, 28, 28]", format!("{shape:?}"));
         }
         let empty = |files: &Files| match files {
             Files::One(path) => path.as_os_str().is_empty(),
             Files::Two { inputs, labels } => [inputs, labels].iter().any(|path| path.as_os_str().is_empty()),
         };
-        let validation = if let Validation::Files(files) = &self.data.validation { Some(files) } else { None };
-        let named = [("train", self.data.train.as_ref()), ("validation", validation), ("test", self.data.test.as_ref())];
-        if let Some((key, _)) = named.into_iter().find(|(_, files)| files.is_some_and(empty)) {
-            return wrong("data", key, "a path", "an empty text".into());
+        let validation = if let Validation::Files(files) = &self.validation { Some(files) } else { None };
+        let named = [("train", self.train.as_ref()), ("validation", validation), ("test", self.test.as_ref())];
+        match named.into_iter().find(|(_, files)| files.is_some_and(empty)) {
+            Some((key, _)) => wrong(key, "a path", "an empty text".into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
