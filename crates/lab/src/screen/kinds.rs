@@ -1,10 +1,10 @@
 //! Which kind of network decides.
 
-use invar_algebra::{Action, Group};
+use invar_algebra::{Action, Group, GroupSet};
 use invar_nn::{Elements, Inputs};
 
 use super::cost::{Cost, Scores};
-use super::fitter::Fitter;
+use super::fitter::{Fitter, Request};
 use super::folds::Ground;
 use super::networks::{Kind, Networks};
 use super::record::TriedNetwork;
@@ -26,32 +26,63 @@ pub(super) fn judge<'a>(ground: Ground<'a>, run: Run<'_>) -> Result<(Vec<Network
     let kinds = kinds(ground)?;
     let networks = kinds.into_iter().map(|kind| Networks::new(ground, kind)).collect::<Result<Vec<_>>>()?;
     (run.listen)("kinds of networks", networks.len());
-    let mut scores: Vec<Option<Scores>> = networks.iter().map(|_| None).collect();
-    queue::run(
-        &networks,
-        run.threads,
-        run.stop,
-        |networks| networks.reference(0),
-        |k, result| {
-            scores[k] = Some(result?.selection);
-            Ok::<(), Error>(())
-        },
-    )?;
-    let scores = scores.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)?;
+    let references = each(&networks.iter().collect::<Vec<_>>(), run, |networks| Ok(Some(networks.reference(0)?.selection)))?;
+    let scores = references.into_iter().collect::<Option<Vec<_>>>().ok_or(Error::Stopped)?;
     let first = usize::from(networks[0].kind == Kind::Linear && networks.len() > 1);
-    let mut best = first;
-    for k in first + 1..networks.len() {
-        if Cost::between(&scores[k], &scores[best]).points > BETTER {
-            best = k;
-        }
-    }
-    if first > 0 && Cost::between(&scores[0], &scores[best]).points > ground.config.rule.tolerance {
+    let beats = |one: &Scores, other: &Scores| Cost::between(one, other).points;
+    let mut best =
+        (first + 1..networks.len()).fold(first, |best, k| if beats(&scores[k], &scores[best]) > BETTER { k } else { best });
+    let tolerance = ground.config.rule.tolerance;
+    let close: Vec<usize> = (first..networks.len()).filter(|&k| beats(&scores[best], &scores[k]) <= tolerance).collect();
+    if first > 0 && beats(&scores[0], &scores[best]) > tolerance {
         best = 0;
+    } else if close.len() > 1 {
+        best = by_everything_imposed(&networks, &close, best, run)?;
     }
     let tried =
         networks.iter().zip(&scores).map(|(networks, scores)| TriedNetwork { kind: networks.kind, score: scores.share() });
     let tried = tried.collect();
     Ok((networks, tried, best))
+}
+
+/// Of kinds that learn about as much with nothing imposed the one that learns most with everything imposed: what a kind cannot express
+/// under a symmetry would look as if the data contradicted it.
+fn by_everything_imposed(networks: &[Networks<'_>], close: &[usize], best: usize, run: Run<'_>) -> Result<usize> {
+    (run.listen)("kinds of networks", close.len());
+    let contenders: Vec<&Networks<'_>> = close.iter().map(|&k| &networks[k]).collect();
+    let scores = each(&contenders, run, |networks| {
+        let all = networks.closure(&GroupSet::full(networks.candidates()))?;
+        if networks.vanishes(&all)? {
+            return Ok(None);
+        }
+        Ok(Some(networks.fit(Request { imposed: &all, fold: 0, restart: 0, doublings: 0 })?.selection))
+    })?;
+    let of = |k: usize| close.iter().position(|&one| one == k).and_then(|at| scores[at].as_ref());
+    let beats = |k: usize, best: usize| match (of(k), of(best)) {
+        (Some(one), Some(other)) => Cost::between(one, other).points > BETTER,
+        (one, other) => one.is_some() && other.is_none(),
+    };
+    Ok(close.iter().fold(best, |best, &k| if beats(k, best) { k } else { best }))
+}
+
+/// Asks several kinds at once.
+fn each<'n, 'a>(
+    networks: &[&'n Networks<'a>],
+    run: Run<'_>,
+    ask: impl Fn(&'n Networks<'a>) -> Result<Option<Scores>> + Sync,
+) -> Result<Vec<Option<Scores>>> {
+    let mut scores: Vec<Option<Scores>> = networks.iter().map(|_| None).collect();
+    queue::run(
+        networks,
+        run.threads,
+        run.stop,
+        |networks| ask(networks),
+        |k, result| {
+            scores[k] = result?;
+            Ok::<(), Error>(())
+        },
+    )?;
+    if run.stop.is_stopped() { Err(Error::Stopped) } else { Ok(scores) }
 }
 
 /// The kinds that can take data and candidates; the linear one first, then what is tried first.
@@ -91,4 +122,31 @@ fn kinds(ground: Ground<'_>) -> Result<Vec<Kind>> {
         kinds.push(Kind::Network(Backbone::Feedforward));
     }
     Ok(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use invar_tasks::{SequenceTask, Sequences, Sizes};
+
+    use super::*;
+    use crate::problem::Data;
+    use crate::queue::Stop;
+    use crate::screen::ScreenConfig;
+    use crate::screen::folds::Folds;
+
+    #[test]
+    fn of_kinds_that_learn_alike_one_that_learns_with_everything_imposed_decides() {
+        // The largest token of sorted ones is the last: every kind reads it off. With all exchanges imposed sums do not tell it.
+        let sizes = Sizes { examples: 600, test: 20, ..Sizes::default() };
+        let data = Data::Sequences(Sequences { length: 3, sizes, ..Sequences::new(SequenceTask::Max) });
+        let problem = data.problem(0).unwrap();
+        let mut config = ScreenConfig { folds: 1, ..ScreenConfig::new(data, &problem) };
+        config.settings.epochs = 60;
+        let folds = Folds::of(&problem, 1, 0).unwrap();
+        let stop = Stop::new();
+        let ground = Ground { problem: &problem, config: &config, folds: &folds, stop: &stop, epochs: &|_| (), memory: None };
+        let (networks, tried, best) = judge(ground, Run { threads: 1, stop: &stop, listen: &|_, _| () }).unwrap();
+        assert_eq!(tried.len(), 3, "linear, feedforward, pairs");
+        assert_eq!(networks[best].kind, Kind::Network(Backbone::Pairs), "{tried:?}");
+    }
 }

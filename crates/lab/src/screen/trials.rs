@@ -11,7 +11,7 @@ use crate::queue::{self, Stop};
 const RESTARTS: usize = 2;
 const RESTARTS_OF_NUMBERS: usize = 4;
 /// How often the epochs of a set are doubled before it is refused, as long as that helps.
-const DOUBLINGS: u32 = 3;
+const DOUBLINGS: u32 = 2;
 /// Of what a set costs too much, the share that twice the epochs must recover to be doubled again.
 const HELPS: f64 = 1.0 / 3.0;
 
