@@ -77,7 +77,8 @@ impl Epochs {
 /// How far it is, and the time left at the speed so far. More may be asked for later, so that this is the least there is.
 fn line(done: u64, of: u64, elapsed: Duration, what: &str) -> String {
     let left = elapsed.as_secs_f64() * of.saturating_sub(done) as f64 / done.max(1) as f64;
-    format!("training: {done} of {of} epochs so far, {:.0} s, about {left:.0} s left of {what}", elapsed.as_secs_f64())
+    let of = of.max(done);
+    format!("training: {:.0} s, {done} of at least {of} epochs, about {left:.0} s or more left; {what}", elapsed.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -87,6 +88,6 @@ mod tests {
     #[test]
     fn a_line_tells_the_time_left() {
         let told = line(20, 60, Duration::from_secs(10), "single candidates");
-        assert_eq!(told, "training: 20 of 60 epochs so far, 10 s, about 20 s left of single candidates");
+        assert_eq!(told, "training: 10 s, 20 of at least 60 epochs, about 20 s or more left; single candidates");
     }
 }

@@ -114,7 +114,7 @@ fn cost_unit(run: &Run) -> &'static str {
 fn table(out: &mut String, symmetries: &[Symmetry]) {
     let violations = symmetries.iter().any(|symmetry| symmetry.violation.is_some());
     out.push_str(
-        "<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
+        "<div class=\"scroll-x\"><table class=\"stack\">\n<thead><tr><th scope=\"col\">symmetry</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\" class=\"n\">cost</th>",
     );
     if violations {
@@ -139,15 +139,16 @@ fn row(out: &mut String, symmetry: &Symmetry, violations: bool) {
     let cost = symmetry.cost.as_ref().map_or("–".into(), Cost::to_string);
     let _ = write!(
         out,
-        "<tr><td class=\"name\">{}</td><td><span class=\"badge {class}\">{}</span></td><td class=\"n\">{cost}</td>",
+        "<tr><td class=\"name\">{}</td><td data-label=\"verdict\"><span class=\"badge {class}\">{}</span></td>\
+         <td class=\"n\" data-label=\"cost\">{cost}</td>",
         escape(&symmetry.shown()),
         escape(&symmetry.verdict),
     );
     if violations {
         let share = symmetry.violation.map_or("–".into(), |share| format!("{:.2} %", 100.0 * share));
-        let _ = write!(out, "<td class=\"n\">{share}</td>");
+        let _ = write!(out, "<td class=\"n\" data-label=\"broken by\">{share}</td>");
     }
-    let _ = writeln!(out, "<td class=\"words\">{}</td></tr>", escape(&symmetry.note));
+    let _ = writeln!(out, "<td class=\"words\" data-label=\"found\">{}</td></tr>", escape(&symmetry.note));
 }
 
 /// Every pair of positions in a square: costs above the diagonal, below it what is kept.

@@ -16,7 +16,7 @@ pub(super) fn models(out: &mut String, run: &Run) {
         bars: run.examples[2] > 0 && run.measure == Measure::Accuracy,
         consistency: run.models.iter().any(|line| line.consistency.is_some()),
     };
-    let mut content = String::from("<div class=\"scroll-x\"><table>\n<thead><tr><th scope=\"col\">model</th>");
+    let mut content = String::from("<div class=\"scroll-x\"><table class=\"stack\">\n<thead><tr><th scope=\"col\">model</th>");
     let mut title = |shown: bool, words: &str| {
         if shown {
             let _ = write!(content, "<th scope=\"col\" class=\"n\">{words}</th>");
@@ -58,10 +58,14 @@ struct Columns {
 fn row(out: &mut String, run: &Run, line: &ModelLine, columns: Columns) {
     let value = |metrics: Option<Metrics>| metrics.map_or("–".into(), |metrics| points(run, metrics.accuracy));
     let class = if line.chosen { " class=\"chosen\"" } else { "" };
-    let _ =
-        write!(out, "<tr{class}><td class=\"words\">{}</td><td class=\"n\">{}</td>", escape(&line.name), value(line.validation));
+    let _ = write!(
+        out,
+        "<tr{class}><td class=\"name\">{}</td><td class=\"n\" data-label=\"validation\">{}</td>",
+        escape(&line.name),
+        value(line.validation)
+    );
     if columns.other {
-        let _ = write!(out, "<td class=\"n\">{}</td>", value(line.extrapolation));
+        let _ = write!(out, "<td class=\"n\" data-label=\"other environment\">{}</td>", value(line.extrapolation));
     }
     if columns.bars {
         let chance = run.model(Role::Guess).and_then(|guess| guess.extrapolation).map(|metrics| metrics.accuracy);
@@ -73,7 +77,11 @@ fn row(out: &mut String, run: &Run, line: &ModelLine, columns: Columns) {
         let _ = write!(out, "<td class=\"drawn\">{}</td>", bar.unwrap_or_default());
     }
     if columns.consistency {
-        let _ = write!(out, "<td class=\"n\">{}</td>", line.consistency.map_or("–".into(), percent));
+        let _ = write!(out, "<td class=\"n\" data-label=\"consistency\">{}</td>", line.consistency.map_or("–".into(), percent));
     }
-    let _ = writeln!(out, "<td class=\"n\">{}</td></tr>", line.kept.map_or(String::new(), |kept| kept.to_string()));
+    let _ = writeln!(
+        out,
+        "<td class=\"n\" data-label=\"kept\">{}</td></tr>",
+        line.kept.map_or(String::new(), |kept| kept.to_string())
+    );
 }

@@ -49,6 +49,9 @@ td.drawn{min-width:200px;width:40%}
 .shown.rows{display:block}
 pre{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:12px;overflow-x:auto;font-size:.85rem}
 @media(max-width:560px){main{padding:16px 12px 48px}h1{font-size:1.35rem}dl{grid-template-columns:1fr;gap:0}dd{margin:0 0 8px}
+table.stack,table.stack tbody,table.stack tr,table.stack td{display:block;width:auto}table.stack thead{display:none}
+table.stack tr{border-bottom:1px solid var(--border);padding:8px 0}table.stack td,table.stack td.n{border:0;padding:1px 0;text-align:left;white-space:normal}
+table.stack td.name{font-weight:600}table.stack td[data-label]::before{content:attr(data-label) ' ';color:var(--muted)}table.stack td:empty{display:none}
 .shown{gap:10px}.shown figure{width:calc(33.3% - 7px)}.shown img{width:100%;height:auto;aspect-ratio:1}th,td{padding-right:10px}}
 @media print{.scroll-x{overflow:visible}}
 ";
