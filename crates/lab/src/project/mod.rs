@@ -45,6 +45,6 @@ pub use load::{Architecture, Loaded};
 pub use overrides::{Setting, write_into};
 pub use prepare::Prepared;
 pub use run::{Curve, KeptGroupFacts, MODEL, ModelLine, RECORDS, RUN, Run, SCREENS, Subspaces};
-pub use sketch::{Sketch, sketch};
+pub use sketch::{Sketch, Suggestion, sketch, suggest};
 pub use toml::Value;
 pub use train::train;

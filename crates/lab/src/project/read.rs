@@ -112,6 +112,11 @@ impl Project {
         Ok(project)
     }
 
+    /// Refuses settings that cannot be, of a project that no file has told.
+    pub fn check(&self) -> Result<()> {
+        self.check_values().map_err(|Wrong { key, expected, got, .. }| Error::Setting { name: key, expected, got })
+    }
+
     fn check_values(&self) -> std::result::Result<(), Wrong> {
         self.train.check()?;
         self.data.check()

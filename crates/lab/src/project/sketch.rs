@@ -26,6 +26,17 @@ pub struct Sketch {
     pub guesses: Vec<String>,
 }
 
+/// What to ask about examples in memory where nobody says anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The shape of one of them, channels first.
+    pub shape: Vec<usize>,
+    /// Where the channels are in those at hand.
+    pub layout: Layout,
+    /// Candidates that are often worth asking about, in shorthand.
+    pub candidates: Vec<String>,
+}
+
 /// What the data tell.
 #[derive(Debug)]
 struct Guess {
@@ -101,11 +112,7 @@ fn guess(source: Source) -> Result<Guess> {
         Some(shape) if facts.is_some() => (Some(shape), Layout::ChannelsFirst),
         _ => as_image(&table.shape),
     };
-    let shown = shape.as_ref().unwrap_or(&table.shape);
-    let stored: Vec<usize> = match layout {
-        Layout::ChannelsFirst => shown.clone(),
-        Layout::ChannelsLast => [&shown[shown.len() - 1..], &shown[..shown.len() - 1]].concat(),
-    };
+    let stored = channels_first(shape.as_ref().unwrap_or(&table.shape), layout);
     let dims = |sides: &[usize]| sides.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
     about.push(format!("{} examples of shape {}", table.len(), dims(&stored)));
     match &table.labels {
@@ -159,6 +166,22 @@ fn load(source: &mut Source) -> Result<(Goal, Table)> {
 fn label_column(names: Vec<String>) -> Option<String> {
     let known = LABELS.iter().find_map(|label| names.iter().find(|name| name.eq_ignore_ascii_case(label)));
     known.cloned().or_else(|| names.into_iter().next_back())
+}
+
+/// What a project file for examples like these would ask.
+pub fn suggest(table: &Table) -> Suggestion {
+    let (asked, layout) = as_image(&table.shape);
+    let shape = channels_first(asked.as_ref().unwrap_or(&table.shape), layout);
+    let candidates = of_arrays(&shape, table).candidates.into_iter().map(|(candidate, _)| candidate).collect();
+    Suggestion { shape, layout, candidates }
+}
+
+/// A shape with its channels first, wherever they are.
+fn channels_first(shape: &[usize], layout: Layout) -> Vec<usize> {
+    match (layout, shape) {
+        (Layout::ChannelsLast, [sides @ .., channels]) => [&[*channels], sides].concat(),
+        _ => shape.to_vec(),
+    }
 }
 
 /// The shape to ask for, where images have no channels or have them last.
