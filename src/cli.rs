@@ -3,6 +3,7 @@
 mod algebra;
 mod reading;
 mod reproduce;
+mod sweep;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 pub(crate) use algebra::{GroupsArgs, LatticeArgs, VerifyArgs};
 pub(crate) use reading::{FormatArg, HeaderArg};
 pub(crate) use reproduce::{ReproduceArg, ReproduceArgs};
+pub(crate) use sweep::{EngineArg, GatherArgs, PlanArgs, RunArgs, StatusArgs, SubmitArgs, SweepArg, SweepArgs, SweepCommand};
 
 use crate::model::{CertifyArgs, ExportArgs, PredictArgs};
 
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Regenerate tables of the paper, with its figures beside ours.
     Reproduce(ReproduceArgs),
+    /// Run experiments with many fits on many machines that share a folder, or on a cluster.
+    Sweep(SweepArgs),
     /// List the built-in tasks.
     Tasks(TasksArgs),
     /// Look at the data of a built-in task.

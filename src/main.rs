@@ -14,6 +14,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod sheet;
+mod sweep;
 mod tasks;
 mod together;
 mod train;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Train(args) => train::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Tasks(args) => tasks::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Bench(args) => bench::run(&args),
