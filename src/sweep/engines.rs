@@ -143,7 +143,7 @@ fn write(args: &SubmitArgs, sweep: &Sweep, arrays: &Arrays) -> Result<(PathBuf, 
 fn new_folder(among: &Path) -> Result<PathBuf> {
     let failed = || format!("cannot create a folder in {}", output::shown(among));
     fs::create_dir_all(among).with_context(failed)?;
-    for number in 1.. {
+    for number in 1..=9999 {
         let folder = among.join(format!("{number:04}"));
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
@@ -151,7 +151,7 @@ fn new_folder(among: &Path) -> Result<PathBuf> {
             Err(error) => return Err(error).with_context(failed),
         }
     }
-    unreachable!("there are more numbers than folders")
+    bail!("{} has 9999 submissions", output::shown(among))
 }
 
 /// What a program prints; an error with what it complains about if it fails.

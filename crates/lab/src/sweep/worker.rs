@@ -132,7 +132,7 @@ impl<'a> Worker<'a> {
 
     /// Others have what is left: looks again before long, or at once after a stop.
     fn wait(&self) {
-        let until = Instant::now() + (self.options.lease / BEATS).clamp(TICK, Duration::from_secs(15));
+        let until = Instant::now() + (self.options.lease / BEATS).clamp(TICK, Duration::from_secs(2));
         while Instant::now() < until && !self.stop.is_stopped() {
             std::thread::sleep(TICK);
         }
