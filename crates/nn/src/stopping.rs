@@ -172,10 +172,10 @@ mod tests {
 
     #[test]
     fn a_penalty_that_falls_slowly_is_waited_for() {
-        // Three per mille an epoch, beside a loss that has settled; from epoch 400 on nothing moves.
-        let slow = |epoch: usize| [0.01, 60.0 * 0.997_f64.powi(epoch.min(400) as i32)];
+        // Three per mille an epoch, an improvement in every second one, beside a loss that has settled; from epoch 401 on nothing moves.
+        let slow = |epoch: usize| [0.01, 60.0 * 0.997_f64.powi(epoch.min(401) as i32)];
         assert_eq!(end(Progress::Score, 1000, slow), 50);
-        assert_eq!(end(Progress::Either, 1000, slow), 2 * 400);
+        assert_eq!(end(Progress::Either, 1000, slow), 2 * 401);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Sweep {
                 Some((State::Failed(error), _)) => Standing::Failed(error),
                 // Its record was moved away: nobody would make it again.
                 Some((State::Finished, worker)) => {
-                    let problem = format!("{} says that it is finished, but its record is not there", worker);
+                    let problem = format!("{worker} says that it is finished, but its record is not there");
                     return Err(Error::Sweep { path: self.record(job), problem });
                 }
                 Some((State::Released, _)) | None => Standing::Open,

@@ -31,15 +31,12 @@ impl Arrays {
                 Some(count) => task.len() < count,
                 None => task.len() < MOST && seconds + own <= TASK_SECONDS,
             });
-            match tasks.last_mut().filter(|_| room) {
-                Some(task) => {
-                    task.push(job.id.clone());
-                    seconds += own;
-                }
-                None => {
-                    tasks.push(vec![job.id.clone()]);
-                    seconds = own;
-                }
+            if let Some(task) = tasks.last_mut().filter(|_| room) {
+                task.push(job.id.clone());
+                seconds += own;
+            } else {
+                tasks.push(vec![job.id.clone()]);
+                seconds = own;
             }
         }
         let size = max_array_size.max(1);
