@@ -133,7 +133,10 @@ impl Budget {
                 "learning rate constant at 1e-3, or one-cycle with a peak of 3e-3 or 1e-3 over 300 epochs, chosen for each seed by \
                  validation loss plus weighted penalty, no fit ended while either fell"
             }
-            Self::Published => "learning rate 1e-3, batches of 64 and early stopping as in the published code",
+            Self::Published => {
+                "learning rate 1e-3, batches of 64 and early stopping as in the published code (where batches are not drawn anew in \
+                 every epoch, as they are here)"
+            }
             Self::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each seed",
         };
         let (fast, slow) = (self.max_epochs(Method::Cgreg), self.max_epochs(Method::Gru));

@@ -254,12 +254,17 @@ pub(crate) fn significant(experiment: &dyn Experiment, records: &[Record], data:
 
 #[cfg(test)]
 mod tests {
-    use invar_nn::Head;
+    use invar_nn::{Depth, Epoch, Head, Progress, Schedule, StoppingConfig};
 
     use super::super::budget::Budget;
     use super::super::diverged;
+    use super::super::images::ImageTables;
     use super::super::lift::LiftTables;
+    use super::super::sequences::SequenceTables;
     use super::*;
+    use crate::fit::Descent;
+    use crate::networks::Backbone;
+    use crate::record::Metrics;
 
     #[test]
     fn a_penalty_is_chosen_once_every_strength_has_been_tried() {
@@ -273,5 +278,51 @@ mod tests {
         };
         assert_eq!(strengths(records.len()), [10.0], "all alike: the largest");
         assert!(strengths(records.len() - 1).is_empty());
+    }
+
+    #[test]
+    fn a_network_that_ignores_the_penalty_is_not_chosen_for_its_loss() {
+        let chosen = |budget: Budget, lambda: f64| {
+            let tables = SequenceTables { budget, head: Head::Hidden };
+            let cell = tables.cells().into_iter().find(|cell| cell.lambda.total_cmp(&lambda).is_eq()).unwrap();
+            let fit = |&pace: &Pace| {
+                let record = diverged(&tables.config(&cell, pace, 0), 0.0);
+                // The faster, the less does it fit, and the more of the penalty is gone.
+                let (loss, penalty) = (100.0 * pace.rate, 1e-3 / pace.rate);
+                let epoch =
+                    |epoch, penalty| Epoch { epoch, train_loss: loss, validation_loss: loss, validation_accuracy: 0.0, penalty };
+                let curve = vec![epoch(1, penalty), epoch(2, 0.0)];
+                Record { best_epoch: 1, validation: Metrics { loss, accuracy: 0.0 }, curve, ..record }
+            };
+            let records: Vec<Record> = tables.paces(0).iter().map(fit).collect();
+            chosen_pace(&tables, &records, &cell, 0).unwrap().rate
+        };
+        assert_eq!((chosen(Budget::Tuned, 10.0), chosen(Budget::Tuned, 0.0)), (3e-3, 1e-3));
+        assert_eq!(
+            (chosen(Budget::Paper, 10.0), chosen(Budget::Standard, 10.0)),
+            (1e-4, 1e-3),
+            "as published: by the loss alone"
+        );
+    }
+
+    #[test]
+    fn what_is_called_published_is_what_was_published() {
+        let of = |tables: &dyn Experiment| {
+            let cell = tables.cells()[0];
+            let fit = tables.config(&cell, tables.paces(4)[0], 4);
+            let StoppingConfig { patience, threshold, progress } = fit.stopping;
+            assert_eq!(
+                (threshold, progress, fit.learning_rate, fit.schedule),
+                (0.995, Progress::Score, 1e-3, Schedule::Constant)
+            );
+            (tables.paces(4).len(), fit.batch, fit.max_epochs, patience, fit.descent)
+        };
+        let budget = Budget::Published;
+        assert_eq!(of(&SequenceTables { budget, head: Head::Hidden }), (1, 64, 1000, 100, Descent::Adam));
+        assert_eq!(of(&ImageTables::new(budget)), (1, 64, 500, 50, Descent::Momentum));
+        let text = ImageTables::new(Budget::Paper);
+        let fit = text.config(&text.cells()[0], text.paces(4)[2], 4);
+        assert!(matches!(fit.backbone, Some(Backbone::Patch { depth: Depth::Paper, width: 1.0, .. })));
+        assert_eq!((text.paces(4).len(), text.repeats(), fit.learning_rate), (3, 5, 1e-4));
     }
 }
