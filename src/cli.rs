@@ -4,6 +4,7 @@ mod algebra;
 mod overrides;
 mod reading;
 mod reproduce;
+mod sweep;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ pub(crate) use algebra::{GroupsArgs, LatticeArgs, VerifyArgs};
 pub(crate) use overrides::{OverrideArgs, TrainingArgs, seen_from};
 pub(crate) use reading::{FormatArg, HeaderArg};
 pub(crate) use reproduce::{ReproduceArg, ReproduceArgs};
+pub(crate) use sweep::{EngineArg, GatherArgs, PlanArgs, RunArgs, StatusArgs, SubmitArgs, SweepArg, SweepArgs, SweepCommand};
 
 use crate::model::{CertifyArgs, EvaluateArgs, ExportArgs, PredictArgs};
 
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Regenerate tables of the paper, with its figures beside ours.
     Reproduce(ReproduceArgs),
+    /// Run experiments with many fits on many machines that share a folder, or on a cluster.
+    Sweep(SweepArgs),
     /// List the built-in tasks.
     Tasks(TasksArgs),
     /// Look at the data of a built-in task.

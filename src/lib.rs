@@ -16,6 +16,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod sheet;
+mod sweep;
 mod tasks;
 mod together;
 mod train;
@@ -57,6 +58,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Train(args) => train::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Tasks(args) => tasks::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Bench(args) => bench::run(&args),

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     };
     let records = recorded(args, experiment.as_ref(), !args.tables_only)?;
     let tables = experiment.tables(&records);
-    let missing = reproduce::missing(&Part { whole: experiment.as_ref(), only: only(args) }, &records);
+    let missing = reproduce::missing(&Part { whole: experiment.as_ref(), only: only(args), repeats: None }, &records);
     finish(args, &experiment.name(), &tables, [records.len(), missing])
 }
 
@@ -83,7 +83,7 @@ fn records_of(args: &ReproduceArgs, tables: ScreenTables) -> PathBuf {
 pub(crate) fn screened(args: &ReproduceArgs, field: Field, only: Only<'_>) -> Result<Vec<ScreenRecord>> {
     let tables = ScreenTables { budget: args.budget, field };
     let threads = crate::prepare_fits(args.threads);
-    matching(args, tables.tasks().iter().map(invar_lab::problem::Data::row).collect())?;
+    matching(args.only.as_deref(), tables.tasks().iter().map(invar_lab::problem::Data::row).collect())?;
     let mut records: Records<ScreenRecord> = Records::open(&records_of(args, tables))?;
     // What a program that was killed could not remove any more.
     Memory::forget_done(&records.path().with_extension("fits"), records.all().iter().map(|record| &record.config))?;
@@ -100,10 +100,10 @@ fn only(args: &ReproduceArgs) -> Only<'_> {
 }
 
 /// Refuses a text that is in the name of no row.
-fn matching(args: &ReproduceArgs, mut rows: Vec<String>) -> invar_lab::Result<()> {
+pub(crate) fn matching(only: Option<&str>, mut rows: Vec<String>) -> invar_lab::Result<()> {
     // Nothing is in every name: it would ask for everything.
     let unknown = |text: &&str| text.trim().is_empty() || rows.iter().all(|row| !row.contains(text));
-    let Some(text) = args.only.as_deref().filter(unknown) else { return Ok(()) };
+    let Some(text) = only.filter(unknown) else { return Ok(()) };
     rows.sort_unstable();
     rows.dedup();
     let expected = format!("part of the name of a row: {}", rows.join("; "));
@@ -217,11 +217,11 @@ fn rule_errors(args: &ReproduceArgs) -> Result<ExitCode> {
 /// Runs what is not recorded yet, under a bar for each stage.
 fn fit(args: &ReproduceArgs, experiment: &dyn Experiment, path: &Path) -> Result<Vec<Record>> {
     let threads = crate::prepare_fits(args.threads);
-    matching(args, experiment.cells().iter().map(|cell| cell.data.row()).collect())?;
+    matching(args.only.as_deref(), experiment.cells().iter().map(|cell| cell.data.row()).collect())?;
     let mut records = Records::open(path)?;
     let current = RefCell::new(ProgressBar::hidden());
     reproduce::run(
-        &Part { whole: experiment, only: only(args) },
+        &Part { whole: experiment, only: only(args), repeats: None },
         &mut records,
         threads,
         &crate::STOP,

@@ -83,6 +83,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// The folder of a sweep that cannot be gone on with.
+    #[error("{path}: {problem}", path = .path.display())]
+    Sweep {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// Two programs on one record file.
     #[error("another run is writing {path}; wait for it, or choose another folder", path = .path.display())]
     Busy {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use invar_algebra::{Action, Group};
 use invar_nn::{
-    Augmentation, Epoch, Example, Extras, Head, Lattices, Model, Network, Optimizer, PenaltyConfig, Rng, Schedule,
+    Augmentation, Epoch, Example, Extras, Head, Lattices, Model, Network, Optimizer, PenaltyConfig, Progress, Rng, Schedule,
     StoppingConfig, TrainConfig, train,
 };
 use rand::Rng as _;
@@ -141,7 +141,7 @@ impl FitConfig {
             schedule: Schedule::default(),
             batch: 128,
             max_epochs: 1000,
-            stopping: StoppingConfig { patience: 50, ..StoppingConfig::default() },
+            stopping: StoppingConfig { patience: 50, progress: Progress::Either, ..StoppingConfig::default() },
             seed: 0,
         }
     }
@@ -150,8 +150,11 @@ impl FitConfig {
     /// early.
     #[must_use]
     pub fn with_schedule(self, schedule: Schedule, epochs: usize) -> Self {
-        let patience = if schedule == Schedule::OneCycle { epochs.max(1) } else { self.stopping.patience };
-        Self { schedule, max_epochs: epochs, stopping: StoppingConfig { patience, ..self.stopping }, ..self }
+        let stopping = match schedule {
+            Schedule::OneCycle => StoppingConfig { patience: epochs.max(1), progress: Progress::Score, ..self.stopping },
+            Schedule::Constant => self.stopping,
+        };
+        Self { schedule, max_epochs: epochs, stopping, ..self }
     }
 
     /// Which repeat of an experiment it is: the fold of images, else the seed.
@@ -259,7 +262,7 @@ impl FitConfig {
             consistency: problem.consistency(&fit.model)?,
             chance: problem.chance,
             layer: built.read(&fit.model, problem)?,
-            curve: Record::thinned(&fit.curve),
+            curve: Record::thinned_with(&fit.curve, fit.best_epoch),
         };
         Ok(Outcome { record, network: fit.model, lattices: built.lattices })
     }

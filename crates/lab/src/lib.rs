@@ -30,6 +30,7 @@ pub mod report;
 
 pub mod reproduce;
 pub mod speed;
+pub mod sweep;
 
 pub mod diagram;
 pub mod table;

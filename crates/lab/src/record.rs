@@ -89,14 +89,27 @@ impl Record {
         self.extrapolation.map_or(f64::NAN, |metrics| metrics.accuracy)
     }
 
+    /// What was minimised, on held-out examples: validation loss plus weighted penalty of the weights that were kept, as far as the
+    /// curve tells.
+    pub(crate) fn objective(&self) -> f64 {
+        let kept = self.curve.iter().rev().find(|epoch| epoch.epoch <= self.best_epoch);
+        self.validation.loss + self.config.lambda * kept.map_or(0.0, |epoch| epoch.penalty)
+    }
+
     /// The first epochs, then ever fewer, and the last.
     pub(crate) fn thinned(curve: &[Epoch]) -> Vec<Epoch> {
+        Self::thinned_with(curve, curve.len())
+    }
+
+    /// The same with one epoch more, counted from 1.
+    pub(crate) fn thinned_with(curve: &[Epoch], epoch: usize) -> Vec<Epoch> {
         let last = curve.len().saturating_sub(1);
         let mut places: Vec<usize> = (0..CURVE_POINTS)
             .map(|k| ((last + 1) as f64).powf(k as f64 / (CURVE_POINTS - 1) as f64).round() as usize - 1)
-            .chain([last])
+            .chain([last, epoch.wrapping_sub(1)])
             .filter(|&place| place < curve.len())
             .collect();
+        places.sort_unstable();
         places.dedup();
         places.into_iter().map(|place| curve[place]).collect()
     }
@@ -312,6 +325,8 @@ mod tests {
         let curve: Vec<Epoch> = (1..=1000).map(epoch).collect();
         let thin = Record::thinned(&curve);
         assert!(thin.len() <= CURVE_POINTS + 1 && thin[0].epoch == 1 && thin.last().unwrap().epoch == 1000);
+        assert!(thin.iter().all(|epoch| epoch.epoch != 901));
+        assert!(Record::thinned_with(&curve, 901).iter().any(|epoch| epoch.epoch == 901));
         assert_eq!(Record::thinned(&curve[..3]).len(), 3);
         assert!(Record::thinned(&[]).is_empty());
     }

@@ -93,7 +93,7 @@ pub use pass::{Input, Pass};
 pub use penalty::{LevelPenalty, Penalty, PenaltyConfig, Proxy, Size, hard};
 pub use schedule::Schedule;
 pub use step::{Extras, Step, Stepper};
-pub use stopping::StoppingConfig;
+pub use stopping::{Progress, StoppingConfig};
 pub use ties::{MAX_PAIRS, Points, Ties};
 pub use train::{End, Epoch, Fit, TrainConfig, train};
 pub use violations::Violations;

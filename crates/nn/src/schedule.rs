@@ -19,6 +19,14 @@ const START: f64 = 25.0;
 const END: f64 = 1e4;
 
 impl Schedule {
+    /// In words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::OneCycle => "one-cycle",
+        }
+    }
+
     /// Factor on the learning rate at `step` of `steps`.
     pub fn factor(self, step: usize, steps: usize) -> f64 {
         match self {

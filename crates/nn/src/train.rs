@@ -173,7 +173,7 @@ pub fn train<M: Model>(
             return Err(Error::Diverged { stage: "validation", loss: score, epoch, step: 0, learning_rate });
         }
         curve.push(line);
-        let verdict = stopping.see(epoch, score);
+        let verdict = stopping.see(epoch, [line.validation_loss, config.lambda * line.penalty]);
         if verdict.best {
             best = trainer.model();
         }

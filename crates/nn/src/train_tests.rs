@@ -87,7 +87,7 @@ fn a_strong_penalty_keeps_every_swap() {
                 &TrainConfig {
                     lambda,
                     // A large constant penalty hides progress from the improvement threshold.
-                    stopping: StoppingConfig { patience: 60, threshold: 1.0 },
+                    stopping: StoppingConfig { patience: 60, threshold: 1.0, ..StoppingConfig::default() },
                     optimizer: Optimizer::Adam { learning_rate: 1e-2 },
                     ..config(60)
                 },
@@ -136,7 +136,7 @@ fn the_observer_stops_the_fit_and_the_best_so_far_is_kept() {
 
 #[test]
 fn patience_ends_a_fit() {
-    let stopping = StoppingConfig { patience: 2, threshold: 1e-9 };
+    let stopping = StoppingConfig { patience: 2, threshold: 1e-9, ..StoppingConfig::default() };
     let fit = fit(&TrainConfig { stopping, ..config(50) }, Extras::default());
     // The first epoch always counts as a real improvement (from infinity), which grants two epochs.
     assert_eq!((fit.curve.len(), fit.end), (2, End::Patience));

@@ -65,7 +65,7 @@ pub(super) fn data(budget: Budget) -> Vec<Data> {
     let sizes: &[usize] = match budget {
         Budget::Smoke => &[50],
         Budget::Quick => &[50, 200],
-        Budget::Standard | Budget::Fold | Budget::Paper => &[50, 200, 1000, 25_000],
+        _ => &[50, 200, 1000, 25_000],
     };
     let few = budget == Budget::Smoke;
     let mut all = Vec::new();

@@ -1,7 +1,8 @@
 //! What every experiment of the paper shares: a grid of cells, repeats (seeds or folds), and choices made on validation data.
 
+use super::pace::Pace;
 use super::run_missing;
-use crate::cgreg::{self, best_by_validation_loss};
+use crate::cgreg;
 use crate::error::Result;
 use crate::fit::{FitConfig, Method};
 use crate::problem::Data;
@@ -32,11 +33,17 @@ pub trait Experiment {
     /// Seeds or folds, counted from 0.
     fn repeats(&self) -> u64;
 
-    /// Learning rates tried for a repeat; none where the choice made on the first repeat is used.
-    fn rates(&self, repeat: u64) -> &'static [f64];
+    /// Learning rates and schedules tried for a repeat; none where the choice made on the first repeat is used.
+    fn paces(&self, repeat: u64) -> &'static [Pace];
 
     /// The fit of a cell.
-    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig;
+    fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig;
+
+    /// Whether the penalty counts where a pace is chosen, as it does in training: a network that ignores it may have the smallest
+    /// validation loss.
+    fn weighs_penalty(&self) -> bool {
+        false
+    }
 
     /// All tables, from what is recorded so far.
     fn tables(&self, records: &[Record]) -> Vec<Table>;
@@ -83,12 +90,14 @@ pub(super) fn in_paper(data: &Data) -> bool {
     }
 }
 
-/// Some rows of an experiment.
+/// Some rows of an experiment, or with other repeats.
 pub struct Part<'a> {
     /// The whole.
     pub whole: &'a dyn Experiment,
     /// Which rows.
     pub only: Only<'a>,
+    /// How many repeats, if not those of the whole.
+    pub repeats: Option<u64>,
 }
 
 impl Experiment for Part<'_> {
@@ -101,15 +110,19 @@ impl Experiment for Part<'_> {
     }
 
     fn repeats(&self) -> u64 {
-        self.whole.repeats()
+        self.repeats.unwrap_or_else(|| self.whole.repeats())
     }
 
-    fn rates(&self, repeat: u64) -> &'static [f64] {
-        self.whole.rates(repeat)
+    fn paces(&self, repeat: u64) -> &'static [Pace] {
+        self.whole.paces(repeat)
     }
 
-    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
-        self.whole.config(cell, rate, repeat)
+    fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig {
+        self.whole.config(cell, pace, repeat)
+    }
+
+    fn weighs_penalty(&self) -> bool {
+        self.whole.weighs_penalty()
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {
@@ -122,7 +135,7 @@ pub fn first_fits(experiment: &dyn Experiment) -> Vec<FitConfig> {
     let mut fits = Vec::new();
     for cell in experiment.cells() {
         for repeat in 0..experiment.repeats() {
-            fits.extend(experiment.rates(repeat).iter().map(|&rate| experiment.config(&cell, rate, repeat)));
+            fits.extend(experiment.paces(repeat).iter().map(|&pace| experiment.config(&cell, pace, repeat)));
         }
     }
     fits
@@ -132,8 +145,8 @@ pub fn first_fits(experiment: &dyn Experiment) -> Vec<FitConfig> {
 pub fn remaining_fits(experiment: &dyn Experiment, records: &[Record]) -> Vec<FitConfig> {
     let mut fits = Vec::new();
     for cell in experiment.cells() {
-        if let Some(rate) = chosen_rate(experiment, records, &cell, 0) {
-            fits.extend(followers(experiment).map(|repeat| experiment.config(&cell, rate, repeat)));
+        if let Some(pace) = chosen_pace(experiment, records, &cell, 0) {
+            fits.extend(followers(experiment).map(|repeat| experiment.config(&cell, pace, repeat)));
         }
     }
     fits
@@ -141,7 +154,14 @@ pub fn remaining_fits(experiment: &dyn Experiment, records: &[Record]) -> Vec<Fi
 
 /// Repeats that use the learning rate of the first.
 fn followers(experiment: &dyn Experiment) -> impl Iterator<Item = u64> {
-    (0..experiment.repeats()).filter(|&repeat| experiment.rates(repeat).is_empty())
+    (0..experiment.repeats()).filter(|&repeat| experiment.paces(repeat).is_empty())
+}
+
+/// Fits that can be run now and that are not recorded. Where learning rates must be chosen first there will be more.
+pub fn missing_fits(experiment: &dyn Experiment, records: &[Record]) -> Vec<FitConfig> {
+    let mut fits = [first_fits(experiment), remaining_fits(experiment, records)].concat();
+    fits.retain(|fit| find(records, fit).is_none());
+    fits
 }
 
 /// Fits that the tables need and that are not recorded, as far as it can be told: learning rates must be chosen first.
@@ -178,19 +198,22 @@ pub(crate) fn find<'a>(records: &'a [Record], config: &FitConfig) -> Option<&'a 
     records.iter().find(|record| record.config == *config)
 }
 
-/// The learning rate with the smallest validation loss, once all of them are recorded for the repeat.
-fn chosen_rate(experiment: &dyn Experiment, records: &[Record], cell: &Cell, repeat: u64) -> Option<f64> {
-    let rates = experiment.rates(repeat).iter();
-    let tried: Option<Vec<&Record>> = rates.map(|&rate| find(records, &experiment.config(cell, rate, repeat))).collect();
-    best_by_validation_loss(tried?).map(|record| record.config.learning_rate)
+/// The pace with the smallest validation loss, with the penalty where it counts, once all of them are recorded for the repeat.
+fn chosen_pace(experiment: &dyn Experiment, records: &[Record], cell: &Cell, repeat: u64) -> Option<Pace> {
+    let tried = experiment.paces(repeat).iter().map(|&pace| {
+        let record = find(records, &experiment.config(cell, pace, repeat))?;
+        Some((pace, if experiment.weighs_penalty() { record.objective() } else { record.validation.loss }))
+    });
+    let tried: Vec<(Pace, f64)> = tried.collect::<Option<_>>()?;
+    tried.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pace, _)| pace)
 }
 
 /// The records behind one cell, one per repeat that is there.
 pub(crate) fn behind<'a>(experiment: &dyn Experiment, records: &'a [Record], cell: &Cell) -> Vec<&'a Record> {
     let record = |repeat: u64| {
-        let choosing = if experiment.rates(repeat).is_empty() { 0 } else { repeat };
-        let rate = chosen_rate(experiment, records, cell, choosing)?;
-        find(records, &experiment.config(cell, rate, repeat))
+        let choosing = if experiment.paces(repeat).is_empty() { 0 } else { repeat };
+        let pace = chosen_pace(experiment, records, cell, choosing)?;
+        find(records, &experiment.config(cell, pace, repeat))
     };
     (0..experiment.repeats()).filter_map(record).collect()
 }
@@ -231,12 +254,17 @@ pub(crate) fn significant(experiment: &dyn Experiment, records: &[Record], data:
 
 #[cfg(test)]
 mod tests {
-    use invar_nn::Head;
+    use invar_nn::{Depth, Epoch, Head, Progress, Schedule, StoppingConfig};
 
     use super::super::budget::Budget;
     use super::super::diverged;
+    use super::super::images::ImageTables;
     use super::super::lift::LiftTables;
+    use super::super::sequences::SequenceTables;
     use super::*;
+    use crate::fit::Descent;
+    use crate::networks::Backbone;
+    use crate::record::Metrics;
 
     #[test]
     fn a_penalty_is_chosen_once_every_strength_has_been_tried() {
@@ -250,5 +278,51 @@ mod tests {
         };
         assert_eq!(strengths(records.len()), [10.0], "all alike: the largest");
         assert!(strengths(records.len() - 1).is_empty());
+    }
+
+    #[test]
+    fn a_network_that_ignores_the_penalty_is_not_chosen_for_its_loss() {
+        let chosen = |budget: Budget, lambda: f64| {
+            let tables = SequenceTables { budget, head: Head::Hidden };
+            let cell = tables.cells().into_iter().find(|cell| cell.lambda.total_cmp(&lambda).is_eq()).unwrap();
+            let fit = |&pace: &Pace| {
+                let record = diverged(&tables.config(&cell, pace, 0), 0.0);
+                // The faster, the less does it fit, and the more of the penalty is gone.
+                let (loss, penalty) = (100.0 * pace.rate, 1e-3 / pace.rate);
+                let epoch =
+                    |epoch, penalty| Epoch { epoch, train_loss: loss, validation_loss: loss, validation_accuracy: 0.0, penalty };
+                let curve = vec![epoch(1, penalty), epoch(2, 0.0)];
+                Record { best_epoch: 1, validation: Metrics { loss, accuracy: 0.0 }, curve, ..record }
+            };
+            let records: Vec<Record> = tables.paces(0).iter().map(fit).collect();
+            chosen_pace(&tables, &records, &cell, 0).unwrap().rate
+        };
+        assert_eq!((chosen(Budget::Tuned, 10.0), chosen(Budget::Tuned, 0.0)), (3e-3, 1e-3));
+        assert_eq!(
+            (chosen(Budget::Paper, 10.0), chosen(Budget::Standard, 10.0)),
+            (1e-4, 1e-3),
+            "as published: by the loss alone"
+        );
+    }
+
+    #[test]
+    fn what_is_called_published_is_what_was_published() {
+        let of = |tables: &dyn Experiment| {
+            let cell = tables.cells()[0];
+            let fit = tables.config(&cell, tables.paces(4)[0], 4);
+            let StoppingConfig { patience, threshold, progress } = fit.stopping;
+            assert_eq!(
+                (threshold, progress, fit.learning_rate, fit.schedule),
+                (0.995, Progress::Score, 1e-3, Schedule::Constant)
+            );
+            (tables.paces(4).len(), fit.batch, fit.max_epochs, patience, fit.descent)
+        };
+        let budget = Budget::Published;
+        assert_eq!(of(&SequenceTables { budget, head: Head::Hidden }), (1, 64, 1000, 100, Descent::Adam));
+        assert_eq!(of(&ImageTables::new(budget)), (1, 64, 500, 50, Descent::Momentum));
+        let text = ImageTables::new(Budget::Paper);
+        let fit = text.config(&text.cells()[0], text.paces(4)[2], 4);
+        assert!(matches!(fit.backbone, Some(Backbone::Patch { depth: Depth::Paper, width: 1.0, .. })));
+        assert_eq!((text.paces(4).len(), text.repeats(), fit.learning_rate), (3, 5, 1e-4));
     }
 }

@@ -3,10 +3,11 @@
 use invar_nn::{Depth, Head, Pool, Schedule, StoppingConfig};
 use invar_tasks::{ImageTask, Images, Invariant};
 
-use super::budget::Budget;
+use super::budget::{Budget, published};
 use super::experiment::{self, Cell, Experiment, extrapolation};
+use super::pace::{CONSTANT, Pace, TEXT, constant, one_cycle};
 use super::{figures_note, printed};
-use crate::cgreg::{IMAGE_LAMBDAS, LEARNING_RATES};
+use crate::cgreg::IMAGE_LAMBDAS;
 use crate::fit::{Descent, FitConfig, Method};
 use crate::networks::Backbone;
 use crate::problem::Data;
@@ -32,7 +33,7 @@ pub struct ImageTables {
 pub(super) fn tasks(budget: Budget) -> &'static [ImageTask] {
     match budget {
         Budget::Smoke | Budget::Quick => &[ImageTask::Mnist34],
-        Budget::Standard | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
+        Budget::Standard | Budget::Tuned | Budget::Published | Budget::Paper => &[ImageTask::Mnist34, ImageTask::Mnist],
         // Of the other one `standard` has them all.
         Budget::Fold => &[ImageTask::Mnist],
     }
@@ -49,7 +50,7 @@ pub(super) fn data(budget: Budget, task: ImageTask, invariant: Invariant) -> Ima
         (Budget::Smoke, _) => (Some(200), Some(100)),
         (Budget::Quick, _) => (Some(3_000), None),
         (Budget::Standard, ImageTask::Mnist) => (Some(12_000), None),
-        (Budget::Standard | Budget::Fold | Budget::Paper, _) => (None, None),
+        _ => (None, None),
     };
     Images { invariant, count, test_count, ..Images::new(task) }
 }
@@ -76,7 +77,7 @@ pub(super) fn cells(budget: Budget, methods: &[Method]) -> Vec<Cell> {
 
 /// How many folds a budget has.
 pub(super) fn repeats(budget: Budget) -> u64 {
-    if budget == Budget::Paper { 5 } else { 1 }
+    if matches!(budget, Budget::Tuned | Budget::Published | Budget::Paper) { 5 } else { 1 }
 }
 
 /// The same data in another fold.
@@ -93,7 +94,7 @@ pub(super) fn how_many(budget: Budget) -> &'static str {
         Budget::Smoke => "200 images",
         Budget::Quick => "3,000 images",
         Budget::Standard => "MNIST-34 in full, 12,000 images of MNIST",
-        Budget::Fold | Budget::Paper => "all images",
+        Budget::Fold | Budget::Tuned | Budget::Published | Budget::Paper => "all images",
     }
 }
 
@@ -129,7 +130,9 @@ impl ImageTables {
             Budget::Smoke => 1,
             Budget::Quick => 15,
             Budget::Standard | Budget::Fold => 6,
-            Budget::Paper => 500,
+            // At a constant rate; those of a cycle are fewer.
+            Budget::Tuned => 60,
+            Budget::Published | Budget::Paper => 500,
         }
     }
 
@@ -137,7 +140,7 @@ impl ImageTables {
         let (depth, width) = match self.budget {
             Budget::Smoke => (Depth::Reference, 0.0625),
             Budget::Quick => (Depth::Reference, 0.25),
-            Budget::Standard | Budget::Fold => (Depth::Reference, 1.0),
+            Budget::Standard | Budget::Fold | Budget::Tuned | Budget::Published => (Depth::Reference, 1.0),
             Budget::Paper => (Depth::Paper, 1.0),
         };
         Backbone::Patch { depth, width, pool: Pool::Floor }
@@ -148,7 +151,7 @@ impl ImageTables {
         match self.budget {
             Budget::Smoke => "the six-layer network at a sixteenth of its width",
             Budget::Quick => "the six-layer network at a quarter of its width",
-            Budget::Standard | Budget::Fold => "the six-layer network",
+            Budget::Standard | Budget::Fold | Budget::Tuned | Budget::Published => "the six-layer network",
             Budget::Paper => "the eight-layer network",
         }
     }
@@ -158,6 +161,11 @@ impl ImageTables {
         let (images, folds) = (how_many(self.budget), folds(self.repeats()));
         let rates = match self.budget {
             Budget::Paper => "learning rate in {1e-2, 1e-3, 1e-4} chosen by validation loss for each fold",
+            Budget::Tuned => {
+                "learning rate constant at 1e-3, or one-cycle with a peak of 1e-2 over 12 epochs, chosen for each fold by validation loss \
+                 plus weighted penalty, no fit ended while either fell"
+            }
+            Budget::Published => "learning rate 1e-3 and early stopping as in the published code",
             Budget::Quick => "one-cycle learning rate with a peak of 3e-2 or 1e-2, chosen by validation loss",
             _ => "one-cycle learning rate with a peak of 1e-2",
         };
@@ -264,18 +272,20 @@ impl Experiment for ImageTables {
         repeats(self.budget)
     }
 
-    fn rates(&self, _repeat: u64) -> &'static [f64] {
+    fn paces(&self, _repeat: u64) -> &'static [Pace] {
         match self.budget {
-            Budget::Smoke | Budget::Standard | Budget::Fold => &[1e-2],
-            Budget::Quick => &[3e-2, 1e-2],
-            Budget::Paper => &LEARNING_RATES,
+            Budget::Smoke | Budget::Standard | Budget::Fold => const { &[one_cycle(1e-2)] },
+            Budget::Quick => const { &[one_cycle(3e-2), one_cycle(1e-2)] },
+            Budget::Tuned => const { &[constant(1e-3), one_cycle(1e-2)] },
+            Budget::Published => &CONSTANT,
+            Budget::Paper => &TEXT,
         }
     }
 
-    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
+    fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig {
         let fit = FitConfig {
             lambda: cell.lambda,
-            learning_rate: rate,
+            learning_rate: pace.rate,
             descent: Descent::Momentum,
             head: self.head,
             backbone: Some(self.backbone()),
@@ -283,11 +293,19 @@ impl Experiment for ImageTables {
             ..FitConfig::new(in_fold(cell.data, repeat), cell.method)
         };
         let epochs = self.epochs();
-        if self.budget == Budget::Paper {
-            let stopping = StoppingConfig { patience: (epochs / 10).max(10), ..fit.stopping };
-            return FitConfig { max_epochs: epochs, stopping, ..fit };
+        match (self.budget, pace.schedule) {
+            (Budget::Published, _) => published(fit, epochs),
+            (Budget::Tuned, Schedule::OneCycle) => fit.with_schedule(Schedule::OneCycle, 12),
+            (_, Schedule::OneCycle) => fit.with_schedule(Schedule::OneCycle, epochs),
+            (_, Schedule::Constant) => {
+                let stopping = StoppingConfig { patience: (epochs / 10).max(10), ..fit.stopping };
+                FitConfig { max_epochs: epochs, stopping, ..fit }
+            }
         }
-        fit.with_schedule(Schedule::OneCycle, epochs)
+    }
+
+    fn weighs_penalty(&self) -> bool {
+        self.budget == Budget::Tuned
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {

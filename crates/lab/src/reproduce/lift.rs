@@ -1,10 +1,11 @@
 //! CG-reg. with the lifted network on images: the paper's learner where invariance is that of the whole network.
 
-use invar_nn::{Head, Schedule};
+use invar_nn::Head;
 use invar_tasks::{ImageTask, Invariant};
 
 use super::budget::Budget;
 use super::experiment::{self, Cell, Experiment, extrapolation};
+use super::pace::{Pace, one_cycle};
 use super::{figures_note, images, printed};
 use crate::fit::{FitConfig, Method};
 use crate::networks::Backbone;
@@ -39,7 +40,7 @@ impl LiftTables {
             Budget::Smoke => 1,
             // As many as a screened network has at the standard budget, with its refit. A whole fold needs no fewer: with turns and
             // mirror imposed validation accuracy still rises after 7.
-            Budget::Quick | Budget::Standard | Budget::Fold | Budget::Paper => 12,
+            _ => 12,
         }
     }
 
@@ -120,20 +121,20 @@ impl Experiment for LiftTables {
         images::repeats(self.budget)
     }
 
-    fn rates(&self, _repeat: u64) -> &'static [f64] {
-        &[RATE]
+    fn paces(&self, _repeat: u64) -> &'static [Pace] {
+        const { &[one_cycle(RATE)] }
     }
 
-    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
+    fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig {
         let fit = FitConfig {
             lambda: cell.lambda,
-            learning_rate: rate,
+            learning_rate: pace.rate,
             head: self.head,
             backbone: Some(Backbone::Lift { normed: self.normed }),
             batch: 64,
             ..FitConfig::new(images::in_fold(cell.data, repeat), cell.method)
         };
-        fit.with_schedule(Schedule::OneCycle, self.epochs())
+        fit.with_schedule(pace.schedule, self.epochs())
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {

@@ -6,18 +6,22 @@ mod errors;
 mod experiment;
 mod images;
 mod lift;
+mod pace;
 mod printed;
 mod screen;
+mod screening;
 mod sequences;
 mod together;
 
 pub use appendix_a::appendix_a;
 pub use budget::Budget;
 pub use errors::rule_errors;
-pub use experiment::{Cell, Experiment, Only, Part, first_fits, missing, remaining_fits, run};
+pub use experiment::{Cell, Experiment, Only, Part, first_fits, missing, missing_fits, remaining_fits, run};
 pub use images::ImageTables;
 pub use lift::LiftTables;
+pub use pace::Pace;
 pub use screen::{Field, ScreenTables};
+pub use screening::Screening;
 pub use sequences::SequenceTables;
 pub use together::{Learner, Recordings, ablation, table1};
 
@@ -68,7 +72,8 @@ pub(crate) fn run_missing(
     )
 }
 
-fn run_one(config: &FitConfig, stop: &Stop) -> Result<Record> {
+/// One fit, from its configuration to its record.
+pub(crate) fn run_one(config: &FitConfig, stop: &Stop) -> Result<Record> {
     let problem = config.data.problem(config.seed)?;
     match config.run_unless(&problem, stop, |_| ()) {
         Err(Error::Network(invar_nn::Error::Diverged { .. })) => Ok(diverged(config, problem.chance)),

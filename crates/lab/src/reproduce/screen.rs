@@ -1,6 +1,9 @@
 //! The learner `screen` on the paper's tasks, on others, and on a bench of small tasks.
 
+use std::path::Path;
+
 use invar_tasks::{ArrayTask, Arrays, GraphTask, Graphs, ImageTask, SequenceTask, Sequences, Sizes};
+use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
 use super::experiment::{Only, in_paper};
@@ -27,7 +30,8 @@ const SEQUENCES: [SequenceTask; 9] = [
 const GRAPHS: [GraphTask; 3] = [GraphTask::Edges, GraphTask::Degree, GraphTask::Triangles];
 
 /// On which tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Field {
     /// Sequences and graphs.
     Sequences,
@@ -40,7 +44,8 @@ pub enum Field {
 }
 
 /// The tables of the learner `screen` on a budget.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ScreenTables {
     /// How much to run.
     pub budget: Budget,
@@ -82,7 +87,7 @@ impl ScreenTables {
                         let new = Arrays::new(task);
                         Arrays { sizes: Sizes { examples: 1000, ..new.sizes }, ..new }
                     }
-                    Budget::Standard | Budget::Fold | Budget::Paper => Arrays::new(task),
+                    _ => Arrays::new(task),
                 };
                 ArrayTask::ALL.into_iter().map(|task| Data::Arrays(of(task))).collect()
             }
@@ -151,6 +156,21 @@ impl ScreenTables {
         record.config.data == data && record.config.seed == seed
     }
 
+    /// Runs one screen. What it has fitted is kept in a folder until it is told to forget it.
+    pub(super) fn one(
+        self,
+        (seed, data): (u64, Data),
+        folder: &Path,
+        threads: usize,
+        stop: &Stop,
+        listen: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(ScreenRecord, Memory)> {
+        let (config, problem) = self.config(seed, data)?;
+        let memory = Memory::among(folder, &config)?;
+        let Screened { record, .. } = config.screen(&problem, threads, stop, listen, Some(&memory))?;
+        Ok((record, memory))
+    }
+
     /// Runs screens, and records each as it ends. Stops early when asked; what such a screen has fitted is kept beside the records,
     /// and it goes on from there the next time. A screen that fails does not stop the others; its error comes last.
     ///
@@ -168,12 +188,8 @@ impl ScreenTables {
         // One screen to a core is fastest; the fits of a screen share what cores are left over.
         let each = (threads / screens.len().max(1)).max(1);
         let jobs: Vec<(usize, u64, Data)> = screens.iter().enumerate().map(|(k, &(seed, data))| (k, seed, data)).collect();
-        let screen = |&(k, seed, data): &(usize, u64, Data)| -> Result<(ScreenRecord, Memory)> {
-            let (config, problem) = self.config(seed, data)?;
-            let memory = Memory::among(&folder, &config)?;
-            let Screened { record, .. } = config.screen(&problem, each, stop, &|progress| listen(k, progress), Some(&memory))?;
-            Ok((record, memory))
-        };
+        let screen =
+            |&(k, seed, data): &(usize, u64, Data)| self.one((seed, data), &folder, each, stop, &|progress| listen(k, progress));
         let mut failed = None;
         let outcome = queue::run(&jobs, threads, stop, screen, |k, outcome| match outcome {
             Err(Error::Stopped) => Ok(()),

@@ -5,6 +5,7 @@ use invar_tasks::{SequenceTask, Sequences};
 
 use super::budget::Budget;
 use super::experiment::{self, Cell, Experiment, extrapolation};
+use super::pace::Pace;
 use super::{figures_note, printed};
 use crate::fit::{FitConfig, Method};
 use crate::problem::Data;
@@ -109,13 +110,17 @@ impl Experiment for SequenceTables {
         if self.head == Head::Affine { 1 } else { self.budget.seeds() }
     }
 
-    fn rates(&self, repeat: u64) -> &'static [f64] {
-        self.budget.learning_rates(repeat)
+    fn paces(&self, repeat: u64) -> &'static [Pace] {
+        self.budget.paces(repeat)
     }
 
-    fn config(&self, cell: &Cell, rate: f64, repeat: u64) -> FitConfig {
+    fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig {
         let fit = FitConfig::new(cell.data, cell.method);
-        self.budget.apply(FitConfig { lambda: cell.lambda, learning_rate: rate, head: self.head, seed: repeat, ..fit })
+        self.budget.apply(FitConfig { lambda: cell.lambda, head: self.head, seed: repeat, ..fit }, pace)
+    }
+
+    fn weighs_penalty(&self) -> bool {
+        self.budget == Budget::Tuned
     }
 
     fn tables(&self, records: &[Record]) -> Vec<Table> {
