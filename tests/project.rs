@@ -462,7 +462,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     let csv = |name: &str, text: String| std::fs::write(at.join(name), text).unwrap();
     csv("a.csv", good.clone());
     csv("ragged.csv", format!("{good}1,2\n"));
-    csv("nan.csv", format!("{good}1,2,NaN,4,high\n"));
+    csv("nan.csv", format!("{good}1,2,inf,4,high\n"));
     csv("word.csv", format!("{good}1,2,three,4,high\n"));
     csv("one.csv", rows(40, 3, |_| "high".into()));
     std::fs::create_dir(at.join("empty")).unwrap();
@@ -488,7 +488,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     let folder_of = |name: &str| IMAGES.replace("train = \"bars.npz\"\nshape = [1, 8, 8]", &format!("train = \"{name}\""));
     for (text, code, parts) in [
         (swap("ragged.csv"), 1, vec!["ragged.csv, line 42: expected 5 fields as in the header, got 2"]),
-        (swap("nan.csv"), 1, vec!["nan.csv", "line 42, column `c`: expected a number, got a missing value"]),
+        (swap("nan.csv"), 1, vec!["nan.csv", "line 42, column `c`: expected a finite number that f32 can hold, got `inf`"]),
         (swap("word.csv"), 1, vec!["word.csv, line 42, column `c`", "three"]),
         (swap("one.csv"), 1, vec!["one.csv: expected two classes or more, got only `high`"]),
         (swap("gone.csv"), 1, vec!["gone.csv: no such file or folder"]),
@@ -528,10 +528,10 @@ fn bad_input_is_named_and_nothing_is_written() {
             nothing_written(at, &before);
         }
     }
-    // Values that are missing are counted by `check`, which then fails.
+    // Values that are infinite are counted by `check`, which then fails. Gaps in tables are filled.
     project(at, &swap("nan.csv"));
     let (out, _) = expect(at, &["check", "invar.toml"], 1);
-    assert!(out.contains("values are missing") && out.contains("not fit to train on"), "{out}");
+    assert!(out.contains("0 values are missing and 1 are infinite") && out.contains("not fit to train on"), "{out}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(crate) fn enumerate(m: usize, cap: usize, closure: impl Fn(&GroupSet) -> Res
 }
 
 fn too_many(cap: usize) -> Error {
-    let advice = "name fewer candidates or raise the cap (--cap); complete families written as swaps(axis) or \
+    let advice = "name fewer candidates, or with `invar lattice` raise the cap (--cap); complete families written as swaps(axis) or \
                   node_swaps(axes) alone are not limited in paper mode";
     Error::TooManySets { cap, advice: advice.into() }
 }

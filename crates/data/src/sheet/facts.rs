@@ -27,6 +27,8 @@ pub struct ColumnFacts {
     pub kind: ColumnKind,
     /// Whether whole numbers count up by one from row to row, as in a list of positions.
     pub counts_up: bool,
+    /// Whether it only numbers the rows: the first column, without a name, of whole numbers that are all different.
+    pub is_index: bool,
     /// The mean of the numbers.
     pub mean: f64,
     /// Their standard deviation.
@@ -158,6 +160,7 @@ impl Gathering {
             missing: self.missing,
             counts_up: kind == ColumnKind::Numbers && self.missing == 0 && self.rows > 1 && !self.breaks,
             kind,
+            is_index: false,
             mean,
             deviation: (self.squares / count - mean * mean).max(0.0).sqrt(),
         }

@@ -6,7 +6,7 @@ mod dialect;
 mod facts;
 mod text;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use csv::StringRecord;
 
@@ -126,7 +126,29 @@ impl<'a> Sheet<'a> {
 
     fn facts(&self, positions: &[usize], budget: &mut Budget) -> Result<Vec<ColumnFacts>> {
         let all = Gathering::all(self.rows(), positions, self.decimal_commas(), &self.origin, budget)?;
-        Ok(all.into_iter().zip(positions).map(|(column, &index)| column.facts(&self.header[index])).collect())
+        let mut facts: Vec<ColumnFacts> =
+            all.into_iter().zip(positions).map(|(column, &index)| column.facts(&self.header[index])).collect();
+        if let (Some(0), Some(first)) = (positions.first(), facts.first_mut())
+            && UNNAMED.contains(&first.name.as_str())
+            && (&first.kind, first.missing) == (&ColumnKind::Numbers, 0)
+        {
+            first.is_index = first.counts_up || self.numbers_rows(first.rows, budget)?;
+        }
+        Ok(facts)
+    }
+
+    /// Whether the first column holds whole numbers that are all different, as positions do after rows were drawn.
+    fn numbers_rows(&self, rows: usize, budget: &mut Budget) -> Result<bool> {
+        // A set keeps its items in tables that are not always full.
+        budget.take(&self.origin, "the positions of rows", rows, 4 * size_of::<u64>())?;
+        let mut seen = HashSet::with_capacity(rows);
+        for row in self.rows() {
+            let number = row?.get(0).and_then(|text| text.parse::<u64>().ok());
+            if !number.is_some_and(|number| seen.insert(number)) {
+                return Ok(false);
+            }
+        }
+        Ok(rows > 1)
     }
 
     /// The inputs without a column of positions, and the categories of each; none where it holds numbers.
@@ -137,9 +159,8 @@ impl<'a> Sheet<'a> {
         budget: &mut Budget,
     ) -> Result<(Vec<usize>, Vec<Vec<String>>)> {
         let mut facts = self.facts(&inputs, budget)?;
-        let positions = |facts: &ColumnFacts| facts.counts_up && UNNAMED.contains(&facts.name.as_str());
-        if self.source.columns.is_none() && inputs.len() > 1 && inputs[0] == 0 && positions(&facts[0]) {
-            notes.push("the first column has no name and counts up: it was left out".into());
+        if self.source.columns.is_none() && inputs.len() > 1 && facts[0].is_index {
+            notes.push("the first column has no name and numbers the rows: it was left out".into());
             inputs.remove(0);
             facts.remove(0);
         }

@@ -107,9 +107,12 @@ fn other_files_have_the_categories_of_the_first() {
 fn columns_that_are_no_inputs_are_refused_or_left_out() {
     let table = load(",x,class\n0,5,a\n1,6,b\n2,7,a\n", |_| ()).unwrap();
     assert_eq!((table.inputs, table.columns), (vec![5.0, 6.0, 7.0], names(&["x"])));
-    assert_eq!(table.notes, ["the first column has no name and counts up: it was left out"]);
-    // What does not count up is an input, whatever it is called.
-    assert_eq!(load(",x,class\n0,5,a\n2,6,b\n", |_| ()).unwrap().columns, names(&["", "x"]));
+    assert_eq!(table.notes, ["the first column has no name and numbers the rows: it was left out"]);
+    // Rows that were drawn from others keep their positions.
+    assert_eq!(load(",x,class\n7,5,a\n2,6,b\n", |_| ()).unwrap().columns, names(&["x"]));
+    // What does not number the rows is an input, whatever it is called.
+    assert_eq!(load(",x,class\n7,5,a\n7,6,b\n", |_| ()).unwrap().columns, names(&["", "x"]));
+    assert_eq!(load(",x,class\n0.5,5,a\n2,6,b\n", |_| ()).unwrap().columns, names(&["", "x"]));
     assert_eq!(load("k,x,class\n0,5,a\n1,6,b\n", |_| ()).unwrap().columns, names(&["k", "x"]));
     let table = load("id,x,class\nq1,5,a\nq2,6,b\n", |source| source.ignore = names(&["id"])).unwrap();
     assert_eq!(table.columns, names(&["x"]));

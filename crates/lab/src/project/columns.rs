@@ -184,11 +184,10 @@ impl Columns<'_> {
 
     /// What was done, in words.
     fn notes(&self, coding: &Coding) -> Vec<String> {
-        let train = self.train();
-        let examples = train.len();
+        let examples: usize = self.tables.iter().map(|table| table.len()).sum();
         let tell = |(column, coded): (usize, &Coded)| {
             let Coded { name, categories, indicator, fill } = coded;
-            let gaps = self.gaps(train, column);
+            let gaps: usize = self.tables.iter().map(|table| self.gaps(table, column)).sum();
             let mut parts = Vec::new();
             if !categories.is_empty() {
                 parts.push(format!("{} categories, an entry each", categories.len()));

@@ -29,13 +29,14 @@ pub(super) fn unfit(facts: &[&ColumnFacts]) -> Vec<(String, String)> {
         lower == "id" || lower == "uuid" || lower.ends_with("_id") || lower.ends_with(" id") || name.ends_with("Id")
     };
     // One without a name is left out where the table is read.
-    let first = facts.iter().position(|facts| !(facts.counts_up && facts.name.is_empty()));
+    let first = facts.iter().position(|facts| !facts.is_index);
     let reason = |(place, facts): (usize, &&ColumnFacts)| {
         let why = match &facts.kind {
             ColumnKind::Dates(date) => format!("dates such as {date}: make numbers of them to use them"),
             ColumnKind::Texts => "texts of which most are different".into(),
             ColumnKind::Mixed(text) => format!("numbers and texts such as {text}: mend it to use it"),
             ColumnKind::Empty => "nothing at all".into(),
+            ColumnKind::Numbers if facts.is_index => return None,
             ColumnKind::Numbers if Some(place) == first && facts.counts_up => "counts up from row to row".into(),
             _ if is_key(&facts.name) => "named as a key".into(),
             ColumnKind::Numbers | ColumnKind::Categories(_) => return None,
@@ -177,7 +178,7 @@ mod tests {
 
     fn column(name: &str, deviation: f64) -> ColumnFacts {
         let kind = ColumnKind::Numbers;
-        ColumnFacts { name: name.into(), rows: 9, missing: 0, kind, counts_up: false, mean: 0.0, deviation }
+        ColumnFacts { name: name.into(), rows: 9, missing: 0, kind, counts_up: false, is_index: false, mean: 0.0, deviation }
     }
 
     fn proposed(names: &str, spread: impl Fn(usize) -> f64) -> Plausible {

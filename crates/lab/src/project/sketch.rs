@@ -105,7 +105,7 @@ fn guess(source: Source) -> Result<Guess> {
         about.push(format!("column `{}` is left out: {why}", printable(name)));
     }
     // Without the column of positions that is left out where the table is read.
-    let is_input = |facts: &&ColumnFacts| !source.ignore.contains(&facts.name) && !(facts.counts_up && facts.name.is_empty());
+    let is_input = |facts: &&ColumnFacts| !source.ignore.contains(&facts.name) && !facts.is_index;
     let inputs: Vec<&ColumnFacts> = inputs.into_iter().filter(is_input).collect();
     let (goal, table) = load(&mut source)?;
     let (shape, layout) = match picture(&inputs) {
