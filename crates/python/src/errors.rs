@@ -101,9 +101,10 @@ impl Raised for invar_lab::Error {
             Self::Algebra(error) => error.kind(),
             Self::Program(error) => error.kind(),
             Self::Task(_) | Self::Setting { .. } | Self::Project { .. } | Self::Override { .. } => Kind::Value,
-            Self::Network(_) | Self::Record { .. } | Self::Busy { .. } | Self::Run { .. } => Kind::Failed,
             Self::File { .. } => Kind::System,
             Self::Stopped => Kind::Stopped,
+            // Of networks, records and folders: whatever there is, it was not the question.
+            _ => Kind::Failed,
         }
     }
 }

@@ -39,6 +39,10 @@ _SETTINGS: Dict[str, Tuple[type, ...]] = {
 }
 
 
+#: What is told about a candidate.
+_EVIDENCE = ("symmetry", "shown", "kept", "verdict", "cost", "lower", "upper", "note")
+
+
 class Learner(BaseEstimator):  # type: ignore[misc]
     """What both learners share."""
 
@@ -230,23 +234,20 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             import pandas
         except ImportError:
             return rows
-        return pandas.DataFrame(rows, columns=["symmetry", "kept", "verdict", "cost", "lower", "upper", "note"])
+        return pandas.DataFrame(rows, columns=list(_EVIDENCE))
 
     def _evidence(self) -> List[Dict[str, Any]]:
         check_is_fitted(self, "model_")
         nan = float("nan")
         if self.run_ is None:
-            return [
-                dict(symmetry=c.name, kept=c.kept, verdict=c.verdict, cost=nan if c.cost is None else c.cost, lower=nan, upper=nan, note="")
-                for c in self.model_.candidates
-            ]
-        rows = []
-        for found in self.run_["symmetries"]:
-            cost = found["cost"] or {"points": nan, "lower": nan, "upper": nan}
-            shown = found["name"] + (f" ({', '.join(found['columns'])})" if found["columns"] else "")
-            bounds = dict(cost=cost["points"], lower=cost["lower"], upper=cost["upper"])
-            rows.append(dict(symmetry=shown, kept=found["kept"], verdict=found["verdict"], **bounds, note=found["note"]))
-        return rows
+            facts = [(c.name, c.name, c.kept, c.verdict, nan if c.cost is None else c.cost, nan, nan, "") for c in self.model_.candidates]
+        else:
+            facts = []
+            for one in self.run_["symmetries"]:
+                cost = one["cost"] or {"points": nan, "lower": nan, "upper": nan}
+                bounds = (cost["points"], cost["lower"], cost["upper"])
+                facts.append((one["name"], _words(one), one["kept"], one["verdict"], *bounds, one["note"]))
+        return [dict(zip(_EVIDENCE, row)) for row in facts]
 
     @property
     def certificate_(self) -> Certificate:
@@ -296,15 +297,24 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             return str(super()._repr_html_inner())
         head = f"<p><b>{escape(type(self).__name__)}</b> keeps {escape(', '.join(self.kept_[:12]) or 'nothing')}"
         more = f" and {len(self.kept_) - 12} more" if len(self.kept_) > 12 else ""
-        names = ("symmetry", "kept", "verdict", "cost", "lower", "upper")
+        names = ("shown", "kept", "verdict", "cost", "lower", "upper")
         rows = ""
         for one in self._evidence()[:50]:
             rows += "<tr>" + "".join(f"<td>{escape(_shown(one[name]))}</td>" for name in names) + "</tr>"
-        titles = "".join(f"<th>{name}</th>" for name in names)
+        titles = "".join(f"<th>{name}</th>" for name in ("symmetry", *names[1:]))
         return f"{head}{more}</p><table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _repr_mimebundle_(self, **options: Any) -> Dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
+
+
+def _words(symmetry: Dict[str, Any]) -> str:
+    """An exchange by the names of its columns, or by its positions from 1, as reports call it."""
+    name, columns, pair = symmetry["name"], symmetry["columns"], symmetry["pair"]
+    words = columns or [str(place + 1) for place in pair or ()]
+    if not name.startswith("swap("):
+        return f"{name}: exchange({', '.join(columns)})" if columns else str(name)
+    return f"exchange({', '.join(words)})" if words else str(name)
 
 
 def _shown(value: Any) -> str:
