@@ -128,7 +128,8 @@ fn an_owner_that_was_taken_for_lost_gives_up() {
             Event::Lost(_) => {}
             Event::Finished(..) | Event::Failed(..) => panic!("it must give up"),
         };
-        let summary = run(&sweep, vec![0], &options(400), &stop, &listen).unwrap();
+        let one = Options { threads: 1, ..options(400) };
+        let summary = run(&sweep, vec![0], &one, &stop, &listen).unwrap();
         assert_eq!((summary.finished, summary.done, summary.failed.len()), (0, usize::from(finished), 0));
         let expected = if finished { "Done" } else { "Claimed" };
         assert!(format!("{:?}", sweep.standings().unwrap()[0]).starts_with(expected));
