@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
         let own_stop = Stop::new();
         let (outcome, claim) = std::thread::scope(|scope| {
             let (ended, heard) = channel();
-            let keeper = scope.spawn(|| self.keep(claim, heard, &own_stop));
+            let keeper = scope.spawn(|| self.keep(job, claim, heard, &own_stop));
             let outcome = catch_unwind(AssertUnwindSafe(|| job.work.run(&self.sweep.folder().join("fits"), &own_stop)));
             drop(ended);
             (outcome, keeper.join())
@@ -154,8 +154,8 @@ impl<'a> Worker<'a> {
             return Err(Error::Sweep { path: self.sweep.claims(), problem: "the claim of a fit was not kept up".into() });
         };
         let end = match outcome {
-            _ if !still && !self.sweep.record(job).exists() && !matches!(outcome, Ok(Ok(_))) => End::Lost,
             Ok(Ok(finished)) => self.publish(job, &claim, finished)?,
+            _ if !still => End::Lost,
             Ok(Err(Error::Stopped)) => End::Released,
             Ok(Err(error)) => End::Failed(in_full(&error)),
             Err(panic) => End::Failed(format!("it panicked: {}", message(panic.as_ref()))),
@@ -182,6 +182,9 @@ impl<'a> Worker<'a> {
                 self.board().back(place);
             }
             End::Lost => {
+                if self.sweep.record(job).exists() {
+                    claim.end(State::Finished)?;
+                }
                 (self.listen)(Event::Lost(job));
                 self.board().back(place);
             }
@@ -201,8 +204,8 @@ impl<'a> Worker<'a> {
         Ok(if first { End::Finished(finished.told) } else { End::Lost })
     }
 
-    /// Keeps a claim up until the fit has ended, and ends the fit when there is a stop or another has taken over.
-    fn keep<'b>(&self, mut claim: Claim<'b>, heard: Receiver<()>, own_stop: &Stop) -> (Claim<'b>, bool) {
+    /// Keeps a claim up until the fit has ended, and ends the fit when there is a stop, or another has taken over or finished it.
+    fn keep<'b>(&self, job: &Job, mut claim: Claim<'b>, heard: Receiver<()>, own_stop: &Stop) -> (Claim<'b>, bool) {
         let between = self.options.lease / BEATS;
         let mut last = Instant::now();
         let mut still = true;
@@ -213,7 +216,7 @@ impl<'a> Worker<'a> {
             if still && last.elapsed() >= between {
                 last = Instant::now();
                 // A server that does not answer now may do so for the next beat; if not, others will take over.
-                still = claim.beat().unwrap_or(true);
+                still = claim.beat().unwrap_or(true) && !self.sweep.record(job).exists();
                 if !still {
                     own_stop.stop();
                 }

@@ -114,6 +114,31 @@ fn a_stop_gives_fits_back_at_once() {
 }
 
 #[test]
+fn an_owner_that_was_taken_for_lost_gives_up() {
+    for finished in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let sweep = Sweep::plan(folder.path(), "small", vec![job(0, 1_000_000)]).unwrap();
+        let (id, record) = (&sweep.jobs[0].id, sweep.record(&sweep.jobs[0]));
+        let (other, stop) = (Claims::open(&sweep.claims(), None).unwrap(), Stop::new());
+        let listen = |event: Event<'_>| match event {
+            // Another takes over, or is even done with it.
+            Event::Began(_) if finished => std::fs::write(&record, "{}").unwrap(),
+            Event::Began(_) => assert!(other.take(id, 1).unwrap().is_some()),
+            Event::Lost(_) if !finished => stop.stop(),
+            Event::Lost(_) => {}
+            Event::Finished(..) | Event::Failed(..) => panic!("it must give up"),
+        };
+        let one = Options { threads: 1, ..options(400) };
+        let summary = run(&sweep, vec![0], &one, &stop, &listen).unwrap();
+        assert_eq!((summary.finished, summary.done, summary.failed.len()), (0, usize::from(finished), 0));
+        let expected = if finished { "Done" } else { "Claimed" };
+        assert!(format!("{:?}", sweep.standings().unwrap()[0]).starts_with(expected));
+        // What the other has written stays.
+        assert!(!finished || std::fs::read(&record).unwrap() == b"{}");
+    }
+}
+
+#[test]
 fn a_record_without_a_last_word_is_not_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = Sweep::plan(folder.path(), "small", vec![job(0, 1)]).unwrap();
