@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --release -p invar-kernels --example race                  # a table, 2 threads
 //! cargo run --release -p invar-kernels --example race -- --json        # one JSON line a layer
+//! cargo run --release -p invar-kernels --example race -- --transforms  # as training does: Winograd's where they are faster
 //! RAYON_NUM_THREADS=1 INVAR_SIMD=portable cargo run --release -p invar-kernels --example race
 //! ```
 //!
@@ -53,6 +54,9 @@ fn ramp(len: usize) -> Vec<f32> {
 
 fn race((size, inputs, outputs, activation): (usize, usize, usize, Activation), json: bool) -> invar_kernels::Result<()> {
     let mut workspace = Workspace::new()?;
+    if std::env::args().any(|argument| argument == "--transforms") {
+        workspace = workspace.with_transforms();
+    }
     let shape = ConvShape { batch: BATCH, height: size, width: size, inputs, outputs, kernel: 3 };
     let norms = NormShape { batch: BATCH, height: size, width: size, features: outputs, fibre: 1, activation };
     let (x, w, mut y) = (ramp(shape.input_len()), ramp(shape.weights_len()), ramp(shape.output_len()));

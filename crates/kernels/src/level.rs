@@ -89,6 +89,9 @@ pub(crate) struct Block {
     pub(crate) lanes: usize,
 }
 
+/// The most lanes of a register block.
+pub(crate) const MAX_LANES: usize = 32;
+
 /// A level together with the proof that this processor has it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Arch {

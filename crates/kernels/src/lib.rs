@@ -37,6 +37,7 @@ pub mod layout;
 pub mod conv;
 pub mod dense;
 pub mod fibre;
+pub mod filters;
 pub mod norm;
 pub mod pool;
 
@@ -46,6 +47,7 @@ pub use conv::ConvShape;
 pub use dense::DenseShape;
 pub use error::{Error, Result};
 pub use fibre::FibreShape;
+pub use filters::{CombineShape, TurnShape};
 pub use layout::ImageShape;
 pub use level::{ENVIRONMENT, Level};
 pub use norm::{Activation, Affine, AffineGradients, Moments, NormShape};

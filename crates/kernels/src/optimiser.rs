@@ -8,9 +8,17 @@ use crate::{Result, Workspace, dense::TINY, error::check_length, level::Kernel};
 /// Parameters that one task updates.
 const CHUNK: usize = 16 * 1024;
 
+/// Zeros in place of what is closer to them than [`TINY`].
+#[inline(always)]
+fn not_tiny<S: Simd>(simd: S, value: S::f32s) -> S::f32s {
+    let large = simd.greater_than_f32s(simd.abs_f32s(value), simd.splat_f32s(TINY));
+    simd.select_f32s(large, value, simd.splat_f32s(0.0))
+}
+
 /// Stochastic gradient descent with momentum: v = momentum v + (g + decay w), w = w - rate v.
 ///
-/// With Nesterov's rule, w = w - rate (g + decay w + momentum v).
+/// With Nesterov's rule, w = w - rate (g + decay w + momentum v). A weight or velocity below [`TINY`](crate::dense::TINY)
+/// counts as 0, as in [`Adam`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sgd {
     /// The learning rate.
@@ -42,9 +50,10 @@ impl Sgd {
         let [minus_rate, momentum, decay] = [-self.rate, self.momentum, self.decay].map(|value| simd.splat_f32s(value));
         for ((w, g), v) in weights.iter_mut().zip(gradient).zip(velocity) {
             let g = simd.mul_add_e_f32s(decay, *w, *g);
-            *v = simd.mul_add_e_f32s(momentum, *v, g);
+            let velocity = simd.mul_add_e_f32s(momentum, *v, g);
+            *v = not_tiny(simd, velocity);
             let direction = if self.nesterov { simd.mul_add_e_f32s(momentum, *v, g) } else { *v };
-            *w = simd.mul_add_e_f32s(minus_rate, direction, *w);
+            *w = not_tiny(simd, simd.mul_add_e_f32s(minus_rate, direction, *w));
         }
     }
 }
@@ -70,7 +79,7 @@ impl Kernel for SgdStep<'_> {
 /// Adam: m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g², w = w - rate m̂ / (sqrt(v̂) + epsilon),
 /// with m̂ = m / (1 - beta1^t) and v̂ = v / (1 - beta2^t) at step t = 1, 2, ...
 ///
-/// Gradients and means below [`TINY`](crate::dense::TINY), and squares below its square, count as 0: those of a unit that has gone
+/// Weights, gradients and means below [`TINY`](crate::dense::TINY), and squares below its square, count as 0: those of a unit that has gone
 /// silent would else decay through numbers that processors are slow with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Adam {
@@ -127,15 +136,14 @@ impl Adam {
         let (beta1, rest1, beta2, rest2) =
             (splat(self.beta1), splat(1.0 - self.beta1), splat(self.beta2), splat(1.0 - self.beta2));
         let (rate, root, epsilon) = (splat(factors.rate), splat(factors.root), splat(self.epsilon));
-        let (zero, tiny, tiny_square) = (splat(0.0), splat(TINY), splat(TINY * TINY));
+        let (zero, tiny_square) = (splat(0.0), splat(TINY * TINY));
         for (((w, g), m), v) in weights.iter_mut().zip(gradient).zip(mean).zip(square) {
-            let g = simd.select_f32s(simd.greater_than_f32s(simd.abs_f32s(*g), tiny), *g, zero);
-            let mean = simd.mul_add_e_f32s(beta1, *m, simd.mul_f32s(rest1, g));
-            *m = simd.select_f32s(simd.greater_than_f32s(simd.abs_f32s(mean), tiny), mean, zero);
+            let g = not_tiny(simd, *g);
+            *m = not_tiny(simd, simd.mul_add_e_f32s(beta1, *m, simd.mul_f32s(rest1, g)));
             let square = simd.mul_add_e_f32s(beta2, *v, simd.mul_f32s(rest2, simd.mul_f32s(g, g)));
             *v = simd.select_f32s(simd.greater_than_f32s(square, tiny_square), square, zero);
             let below = simd.mul_add_e_f32s(simd.sqrt_f32s(*v), root, epsilon);
-            *w = simd.sub_f32s(*w, simd.div_f32s(simd.mul_f32s(rate, *m), below));
+            *w = not_tiny(simd, simd.sub_f32s(*w, simd.div_f32s(simd.mul_f32s(rate, *m), below)));
         }
     }
 }

@@ -62,6 +62,32 @@ pub(crate) fn add_interleaved<S: Simd, const R: usize, const N: usize>(
     *acc = sums;
 }
 
+/// Rows that lie together, of which a register block takes some.
+pub(crate) const GROUP: usize = 16;
+
+/// The same with `R` of the rows of a group: acc[r][j] += sum over i of rows[i][start + r] * columns[i][j].
+#[inline(always)]
+pub(crate) fn add_columns<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    rows: &[[f32; GROUP]],
+    start: usize,
+    columns: &[[S::f32s; N]],
+    acc: &mut Accumulators<S, R, N>,
+) {
+    // The compiler needs no other check.
+    assert!(R <= GROUP && start <= GROUP - R, "a block reaches beyond its group");
+    let mut sums = *acc;
+    for (row, column) in rows.iter().zip(columns) {
+        for r in 0..R {
+            let value = simd.splat_f32s(row[start + r]);
+            for j in 0..N {
+                sums[r][j] = simd.mul_add_e_f32s(value, column[j], sums[r][j]);
+            }
+        }
+    }
+    *acc = sums;
+}
+
 /// The product of rows and columns that lie inside longer ones, each given by its numbers, their stride and where to start.
 #[inline(always)]
 pub(crate) fn strided_product<S: Simd, const R: usize, const N: usize>(

@@ -18,6 +18,8 @@ pub struct Workspace {
     pub(crate) coefficients: Buffer,
     /// Sums of parts of the batch.
     pub(crate) sums: Buffer,
+    /// Whether convolutions may go through transforms.
+    pub(crate) transforms: bool,
 }
 
 impl Workspace {
@@ -30,7 +32,16 @@ impl Workspace {
     pub fn with_level(level: Level) -> Result<Self> {
         let arch = Arch::new(level)?;
         let [weights, inputs, outputs, coefficients, sums] = std::array::from_fn(|_| Buffer::default());
-        Ok(Self { arch, weights, inputs, outputs, coefficients, sums })
+        Ok(Self { arch, weights, inputs, outputs, coefficients, sums, transforms: false })
+    }
+
+    /// Lets convolutions with many channels go through Winograd's transforms where these are faster, as training does.
+    ///
+    /// Their errors are small beside the largest outputs of a tile, not beside each output: what is computed with a bound on every
+    /// single rounding must not use them.
+    #[must_use]
+    pub fn with_transforms(self) -> Self {
+        Self { transforms: true, ..self }
     }
 
     /// The instruction set in use.

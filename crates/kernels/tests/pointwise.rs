@@ -107,6 +107,25 @@ fn the_environment_forces_a_level() {
     }
 }
 
+/// The moments of a weight whose gradient has become 0 decay: through numbers that processors are slow with, if nothing is done.
+#[test]
+fn silent_weights_end_without_denormal_numbers() {
+    let sgd = Sgd { rate: 0.1, momentum: 0.9, decay: 0.0, nesterov: false };
+    let adam = Adam { rate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+    for mut workspace in workspaces() {
+        let [mut weights, gradient, zeros] = [random(100, 1), random(100, 2), vec![0.0; 100]];
+        let [mut velocity, mut mean, mut square] = [const { [0.0; 100] }; 3];
+        for t in 1..100_000 {
+            let gradient = if t == 1 { &gradient } else { &zeros };
+            sgd.step(&mut weights, gradient, &mut velocity, &mut workspace).unwrap();
+            adam.step(t, &mut weights, gradient, &mut mean, &mut square, &mut workspace).unwrap();
+            let all = weights.iter().chain(&velocity).chain(&mean).chain(&square);
+            assert_eq!(all.filter(|value| value.is_subnormal()).count(), 0, "step {t}");
+        }
+        assert!(velocity.iter().chain(&mean).chain(&square).all(|value| *value == 0.0));
+    }
+}
+
 #[test]
 fn a_level_that_is_not_there_is_refused() {
     let missing = Level::ALL.into_iter().find(|level| !Level::available().any(|here| here == *level)).unwrap();
