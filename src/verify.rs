@@ -4,14 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use invar_algebra::Certificate;
+use invar_data::{Limits, read_text};
 
 use crate::cli::VerifyArgs;
 use crate::lattice::render_checks;
 use crate::output;
 
+/// Bytes in memory for a byte of a certificate: a digit in quotes becomes a string, an integer and a share of its list.
+const UNDERSTOOD: usize = 25;
+
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let shown = output::shown(&args.file);
-    let text = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {shown}"))?;
+    let text = read_text(&args.file, Limits::of_this_machine(), UNDERSTOOD).map_err(|error| anyhow!("cannot read {error}"))?;
     let claimed: Certificate = serde_json::from_str(&text)
         .with_context(|| format!("{shown} is not a certificate written by `invar lattice --certificate`"))?;
     // What is wrong inside a file is a failure of the file, not of the command line: no usage error.

@@ -8,7 +8,7 @@ use invar_algebra::{Group, Shape, candidates};
 use invar_data::{Limits, printable};
 use invar_program::certify::numeric::{self, Deviations};
 use invar_program::certify::{Certificate, Range, certificate_cost, certify_on, tolerance};
-use invar_program::{Input, Interpreter, Program, Reading, Saved};
+use invar_program::{Input, Interpreter, Reading, Saved};
 use serde::Serialize;
 
 use super::export::sides;
@@ -111,7 +111,7 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     let groups = groups(&model, &args.group)?;
     let examples = Examples::read(args, &program.input, &model.reading)?;
     let all: Vec<Group> = groups.iter().map(|(group, _)| group.clone()).collect();
-    check_cost(args, &program, &all, examples.inputs.len() / program.inputs())?;
+    check_cost(args, certificate_cost(&program, &all, examples.inputs.len() / program.inputs())?)?;
     examples.check(|x| program.run(x))?;
     // Random examples lie in the usual range; those of files may not.
     let range = Range::of(&program, if args.data.is_empty() { &[] } else { &examples.inputs });
@@ -133,8 +133,8 @@ fn saved(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
 }
 
 /// Refuses what would take too long, before it is begun.
-fn check_cost(args: &CertifyArgs, program: &Program, groups: &[Group], examples: usize) -> Result<()> {
-    let billions = certificate_cost(program, groups, examples)? / 1e9;
+fn check_cost(args: &CertifyArgs, multiplications: f64) -> Result<()> {
+    let billions = multiplications / 1e9;
     if billions <= args.limit as f64 {
         return Ok(());
     }
@@ -151,7 +151,7 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     let shape: Shape = args.shape.as_deref().unwrap_or_default().replace(',', "x").parse()?;
     let groups: Vec<(Group, bool)> =
         candidates(&shape, args.group.iter().map(String::as_str))?.into_iter().map(|group| (group, false)).collect();
-    let model = Interpreter::load(path, Limits::of_this_machine())?;
+    let model = Interpreter::load(path, Limits::of_this_machine())?.within(args.limit);
     if model.takes_integers() && args.data.is_empty() {
         let expected = format!("given: {} takes whole numbers, and random examples are none", output::shown(path));
         return Err(invar_lab::Error::Setting { name: "--data", expected, got: "nothing".into() }.into());
@@ -162,11 +162,14 @@ fn onnx(args: &CertifyArgs, path: &Path) -> Result<(Answer, String)> {
     };
     let examples = Examples::read(args, &input, &Reading::default())?;
     model.check_shape(shape.sides())?;
+    // Whole numbers of a meaning that is not known here cannot be searched among.
+    let search = !model.takes_integers();
+    let generators: usize = groups.iter().map(|(group, _)| group.generators().len()).sum();
+    let runs = generators * numeric::runs_of_others(examples.inputs.len() / shape.len(), search);
+    check_cost(args, runs as f64 * model.cost(shape.sides())?)?;
     let run = |x: &[f32]| model.run(shape.sides(), x);
     examples.check(run)?;
     let examples = examples.inputs;
-    // Whole numbers of a meaning that is not known here cannot be searched among.
-    let search = !model.takes_integers();
     let found = each(&groups, |group| Ok((None, numeric::deviations_of(run, &input, group, &examples, search)?)))?;
     let head = format!("ONNX, {shape}; measured only, nothing is proved");
     Ok((Answer::new(args, path, examples.len() / shape.len(), found), head))

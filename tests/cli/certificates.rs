@@ -89,6 +89,15 @@ fn an_unreadable_certificate_is_an_error() {
     }
 }
 
+/// Something without an end is not read to its end.
+#[cfg(unix)]
+#[test]
+fn a_device_is_no_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = invar_in(folder.path(), &["verify", "/dev/zero"]);
+    assert_eq!((run.code, run.err.as_str()), (1, "error: cannot read /dev/zero: expected a file, got a pipe or a device\n"));
+}
+
 #[test]
 fn an_unwritable_path_leaves_nothing_behind() {
     for option in ["--certificate", "--svg", "--html"] {

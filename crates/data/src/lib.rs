@@ -49,7 +49,7 @@ pub use bundle::{Bundle, Tensor, sha256, write_safetensors};
 pub use coding::{Coded, Coding};
 pub use digest::Digest;
 pub use error::{Error, Result, printable, steers};
-pub use limits::Limits;
+pub use limits::{Limits, read_text};
 pub use sheet::{ColumnFacts, ColumnKind};
 pub use source::{Format, Layout, Missing, Source, Task};
 pub use split::{Parts, split};

@@ -1,6 +1,7 @@
 //! How much memory a file may take: decided before anything is allocated.
 
 use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result, origin};
@@ -73,6 +74,17 @@ pub(crate) fn open(path: &Path, budget: &Budget) -> Result<(File, u64)> {
     Ok((file, length))
 }
 
+/// The text of an ordinary file, where each of its bytes will take so many in memory when it is understood.
+pub fn read_text(path: &Path, limits: Limits, each: usize) -> Result<String> {
+    let origin = origin(path);
+    let mut budget = Budget::new(limits);
+    let (file, length) = open(path, &budget)?;
+    budget.take(&origin, "the file, understood,", usize::try_from(length).unwrap_or(usize::MAX), each)?;
+    let mut text = String::new();
+    file.take(length).read_to_string(&mut text).map_err(Error::io(&origin, "read it"))?;
+    Ok(text)
+}
+
 fn kind(found: &Metadata) -> &'static str {
     if found.is_dir() { "a folder" } else { "a pipe or a device" }
 }
@@ -124,6 +136,10 @@ mod tests {
         let path = folder.path().join("three");
         fs::write(&path, "abc").unwrap();
         assert!(matches!(open(&path, &budget), Err(Error::TooLarge { needed: 3, limit: 2, .. })));
+        assert_eq!(read_text(&path, Limits::new(30), 10).unwrap(), "abc");
+        assert!(matches!(read_text(&path, Limits::new(30), 11), Err(Error::TooLarge { needed: 33, limit: 30, .. })));
+        fs::write(&path, b"\xff").unwrap();
+        assert!(read_text(&path, Limits::new(30), 10).unwrap_err().to_string().contains("cannot read it"));
     }
 
     #[cfg(unix)]

@@ -23,6 +23,8 @@ pub struct Model {
     pub inputs: Vec<Port>,
     /// The names of its outputs.
     pub outputs: Vec<String>,
+    /// The version of the standard operators, where the file tells it.
+    pub version: Option<i64>,
 }
 
 /// An input.
@@ -100,6 +102,7 @@ impl Model {
                     found = true;
                     model.graph(graph.bytes().map_err(damaged)?).map_err(|problem| damaged(&problem))?;
                 }
+                (8, set) => model.version = version(set.bytes().map_err(damaged)?).map_err(damaged)?.or(model.version),
                 (25, function) => {
                     let name = replaced(function.bytes().map_err(damaged)?).map_err(damaged)?;
                     name.map_or(Ok(()), |name| Err(damaged(&format!("a function of its own in place of the operator {name}"))))?;
@@ -166,6 +169,19 @@ impl Model {
             None => Ok(()),
         }
     }
+}
+
+/// The version of a set of operators, if it is the standard one.
+fn version(bytes: &[u8]) -> std::result::Result<Option<i64>, &'static str> {
+    let (mut domain, mut version) = (String::new(), None);
+    for field in Fields(bytes) {
+        match field? {
+            (1, field) => domain = field.text()?,
+            (2, field) => version = Some(field.number()?),
+            _ => {}
+        }
+    }
+    Ok(version.filter(|_| STANDARD.contains(&domain.as_str())))
 }
 
 /// The standard operator that a function of the model's own would take the place of.
@@ -337,7 +353,7 @@ mod tests {
     fn what_was_written_is_read() {
         let model = Model::decode("m", &file()).unwrap();
         assert_eq!(model.inputs, [Port { name: "x".into(), integers: false, shape: Some(vec![None, Some(2), Some(2)]) }]);
-        assert_eq!(model.outputs, ["y"]);
+        assert_eq!((model.outputs, model.version), (vec!["y".to_owned()], Some(17)));
         assert_eq!(model.constants["w"], Constant::Floats(vec![1, 2], vec![1.5, -2.0]));
         let operators: Vec<&str> = model.nodes.iter().map(|node| node.operator.as_str()).collect();
         assert_eq!(operators, ["ReduceSum", "Gemm"]);

@@ -208,8 +208,7 @@ pub fn deviations_of(
             positive: matches!(input, Input::Images { .. }),
         },
     };
-    // Interpreters are slow.
-    let (start, rounds) = if search { (START / 4, ROUNDS / 6) } else { (0, 0) };
+    let (start, rounds) = effort_on_others(search);
     let search = Search { domain: &domain, scales: &USUAL, rounds, seed: SEED };
     for generator in group.generators() {
         let given = examples.chunks(entries).map(<[f32]>::to_vec);
@@ -221,6 +220,17 @@ pub fn deviations_of(
         found.generators.push(Deviation { change, allowed: TOLERANCE * size.max(behind), size: behind });
     }
     Ok(found)
+}
+
+/// Inputs to begin with, and rounds: interpreters are slow.
+fn effort_on_others(search: bool) -> (usize, usize) {
+    if search { (START / 4, ROUNDS / 6) } else { (0, 0) }
+}
+
+/// Examples that [`deviations_of`] runs for each generator, at most, when so many are given.
+pub fn runs_of_others(examples: usize, search: bool) -> usize {
+    let (start, rounds) = effort_on_others(search);
+    2 * (examples + start + rounds * ROUND) + 2 * examples
 }
 
 fn check_shape(input: &Input, group: &Group) -> Result<()> {

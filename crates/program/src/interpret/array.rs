@@ -2,10 +2,11 @@
 
 use super::Step;
 use crate::error::dims;
-use crate::tensor::volume;
 
 /// More entries than any layer worth measuring has.
 const MOST: usize = 1 << 27;
+/// Most axes of a result.
+const AXES: usize = 64;
 
 /// A tensor, the last axis fastest.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +69,12 @@ impl Array {
 
 /// The number of entries of a shape that can be computed, before memory is set aside.
 pub(super) fn room(shape: &[usize]) -> Step<usize> {
-    volume(shape).filter(|&entries| entries <= MOST).ok_or_else(|| format!("a result of shape {} is too large", dims(shape)))
+    // Empty sides must not hide others that are too large to be multiplied.
+    let whole = shape.iter().try_fold(1usize, |all, &side| all.checked_mul(side.max(1)));
+    match whole.filter(|&entries| entries <= MOST && shape.len() <= AXES) {
+        Some(_) => Ok(shape.iter().product()),
+        None => Err(format!("a result of shape {} is too large", dims(&shape[..shape.len().min(AXES)]))),
+    }
 }
 
 fn check(shape: &[usize], count: usize) -> Step<()> {

@@ -10,6 +10,7 @@ pub(super) fn reshape(taken: &Taken<'_>) -> Step<Array> {
     let mut shape = Vec::with_capacity(wanted.len());
     for (axis, &side) in wanted.iter().enumerate() {
         shape.push(match side {
+            0 if taken.integer("allowzero", 0) != 0 => 0,
             // As many as there were.
             0 => *x.shape.get(axis).ok_or("a size is taken over from an axis that is not there")?,
             -1 => 1,
@@ -86,7 +87,7 @@ pub(super) fn concat(taken: &Taken<'_>) -> Step<Array> {
     shape[axis] = parts.iter().map(|part| part.shape[axis]).sum();
     let (outer, _, inner) = first.around(axis);
     let wide = |part: &Array| part.shape[axis] * inner;
-    room(&shape)?;
+    taken.ledger.room(&shape)?;
     if let Ok(parts) = parts.iter().map(|part| part.as_integers().map(|values| (wide(part), values))).collect::<Step<Vec<_>>>() {
         let all = (0..outer).flat_map(|o| parts.iter().flat_map(move |(wide, values)| &values[o * wide..(o + 1) * wide]));
         return Array::integers(&shape, all.copied().collect());
@@ -102,7 +103,7 @@ pub(super) fn gather(taken: &Taken<'_>) -> Step<Array> {
     let (outer, side, inner) = x.around(axis);
     let list = numbers.as_integers()?.iter().map(|&number| Taken::axis(number, side)).collect::<Step<Vec<_>>>()?;
     let shape = [&x.shape[..axis], &numbers.shape, &x.shape[axis + 1..]].concat();
-    room(&shape)?;
+    taken.ledger.room(&shape)?;
     let mut places = Vec::with_capacity(outer * list.len() * inner);
     for o in 0..outer {
         for number in &list {

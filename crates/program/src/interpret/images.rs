@@ -1,6 +1,6 @@
 //! Operators on images: batch x channels x height x width.
 
-use super::array::{Array, room};
+use super::array::Array;
 use super::{Step, Taken};
 use crate::error::dims;
 
@@ -82,7 +82,9 @@ pub(super) fn conv(taken: &Taken<'_>) -> Step<Array> {
     }
     let shape = [batch, outputs, rows.places, columns.places];
     let (values, weights) = (x.as_floats()?, filters.as_floats()?);
-    let mut made = Vec::with_capacity(room(&shape)?);
+    let entries = taken.ledger.room(&shape)?;
+    taken.ledger.work(entries as f64 * each as f64 * (1 + tall) as f64 * (1 + wide) as f64)?;
+    let mut made = Vec::with_capacity(entries);
     for (n, o) in (0..batch).flat_map(|n| (0..outputs).map(move |o| (n, o))) {
         let first = o / (outputs / groups) * each;
         for (row, column) in (0..rows.places).flat_map(|row| (0..columns.places).map(move |column| (row, column))) {
@@ -112,7 +114,9 @@ pub(super) fn pool(taken: &Taken<'_>, of: Pool) -> Step<Array> {
     let counts_padding = taken.integer("count_include_pad", 0) != 0;
     let shape = [batch, channels, rows.places, columns.places];
     let values = x.as_floats()?;
-    let mut made = Vec::with_capacity(room(&shape)?);
+    let entries = taken.ledger.room(&shape)?;
+    taken.ledger.work(entries as f64 * (rows.size + height.min(rows.size) * columns.size) as f64)?;
+    let mut made = Vec::with_capacity(entries);
     for plane in values.chunks((height * width).max(1)) {
         for (row, column) in (0..rows.places).flat_map(|row| (0..columns.places).map(move |column| (row, column))) {
             let under = rows.under(row, height).flat_map(|(y, _)| columns.under(column, width).map(move |(x, _)| y * width + x));

@@ -6,7 +6,9 @@
 mod array;
 mod axes;
 mod images;
+mod ledger;
 mod numbers;
+mod operators;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,19 +18,20 @@ use invar_data::Limits;
 use invar_data::onnx::{Attribute, Constant, Model, Node};
 use rayon::prelude::*;
 
+use crate::certify::tolerance::LIMIT;
 use crate::error::{Error, Result, dims};
 use array::Array;
-
-/// Operators that are known.
-const KNOWN: &str = "Abs Add AveragePool BatchNormalization Cast Clip Concat Constant Conv Div Dropout Erf Exp Flatten Gather \
-    Gemm GlobalAveragePool GlobalMaxPool Identity LeakyRelu MatMul Max MaxPool Min Mul Neg ReduceMax ReduceMean ReduceSum Relu \
-    Reshape Shape Sigmoid Softmax Sqrt Squeeze Sub Tanh Transpose Unsqueeze";
+use ledger::Ledger;
 
 /// An ONNX file of one input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interpreter {
     origin: String,
     model: Model,
+    /// Bytes that values may take, of all examples that are run at once.
+    bytes: u64,
+    /// Multiplications that one example may take.
+    work: f64,
 }
 
 /// What is wrong with a node.
@@ -37,19 +40,23 @@ type Step<T> = std::result::Result<T, String>;
 impl Interpreter {
     /// Reads a file and refuses operators that are not known, before anything is computed.
     pub fn load(path: &Path, limits: Limits) -> Result<Self> {
-        Self::new(&path.display().to_string(), Model::load(path, limits)?)
+        Ok(Self { bytes: limits.bytes, ..Self::new(&path.display().to_string(), Model::load(path, limits)?)? })
+    }
+
+    /// The same, with so many billions of multiplications for one example.
+    #[must_use]
+    pub fn within(self, billions: u64) -> Self {
+        Self { work: billions as f64 * 1e9, ..self }
     }
 
     fn new(origin: &str, model: Model) -> Result<Self> {
-        let known = |node: &Node| KNOWN.split_whitespace().any(|known| known == node.operator);
-        if let Some((index, node)) = model.nodes.iter().enumerate().find(|(_, node)| !known(node)) {
-            let problem = format!("{}: an operator that is not known here; known are {KNOWN}", node.place(index));
-            return Err(Error::model(origin, problem));
+        for (index, node) in model.nodes.iter().enumerate() {
+            operators::check(node).map_err(|problem| Error::model(origin, format!("{}: {problem}", node.place(index))))?;
         }
         if model.inputs.len() != 1 {
             return Err(Error::model(origin, format!("expected a model of one input, got {}", model.inputs.len())));
         }
-        Ok(Self { origin: origin.to_owned(), model })
+        Ok(Self { origin: origin.to_owned(), model, bytes: 1 << 30, work: LIMIT as f64 * 1e9 })
     }
 
     /// Whether the input is whole numbers.
@@ -65,7 +72,8 @@ impl Interpreter {
             declared[1..].iter().zip(sides).all(fits)
         } else {
             // Models often begin by flattening: entries may lie in a shape of other axes, if they are as many.
-            declared[1..].iter().copied().product::<Option<usize>>() == Some(sides.iter().product())
+            let product = |all: usize, side: &Option<usize>| all.checked_mul((*side)?);
+            declared[1..].iter().try_fold(1, product) == Some(sides.iter().product())
         };
         if taken {
             return Ok(());
@@ -82,11 +90,42 @@ impl Interpreter {
             return Err(Error::misfit("entries of the examples", format!("a multiple of {width}"), examples.len()));
         }
         let shape: Vec<usize> = std::iter::once(1).chain(sides.iter().copied()).collect();
-        let answers = examples.par_chunks(width).map(|example| self.one(&shape, example)).collect::<Result<Vec<_>>>()?;
+        let needless = self.needless();
+        let one = |example| self.one(&shape, example, &needless, &self.ledger());
+        let answers = examples.par_chunks(width).map(one).collect::<Result<Vec<_>>>()?;
+        let outputs = answers.first().map_or(1, Vec::len);
+        if outputs == 0 || answers.iter().any(|answer| answer.len() != outputs) {
+            let problem = "its output is empty, or not of the same size for all examples";
+            return Err(Error::model(&self.origin, problem));
+        }
         Ok(answers.concat())
     }
 
-    fn one(&self, shape: &[usize], example: &[f32]) -> Result<Vec<f32>> {
+    /// Multiplications, or what takes as long, that one example of this shape takes: found by running it, within the limits.
+    pub fn cost(&self, sides: &[usize]) -> Result<f64> {
+        let shape: Vec<usize> = std::iter::once(1).chain(sides.iter().copied()).collect();
+        let ledger = self.ledger();
+        self.one(&shape, &vec![0.0; sides.iter().product()], &self.needless(), &ledger)?;
+        Ok(ledger.done())
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger::new(self.bytes / rayon::current_num_threads() as u64, self.work)
+    }
+
+    /// For each node, the values that nobody needs behind it.
+    fn needless(&self) -> Vec<Vec<&str>> {
+        let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+        for (index, node) in self.model.nodes.iter().enumerate() {
+            last.extend(node.inputs.iter().chain(node.outputs.first()).map(|name| (name.as_str(), index)));
+        }
+        last.remove(self.model.outputs[0].as_str());
+        let mut needless = vec![Vec::new(); self.model.nodes.len()];
+        last.into_iter().for_each(|(name, index)| needless[index].push(name));
+        needless
+    }
+
+    fn one(&self, shape: &[usize], example: &[f32], needless: &[Vec<&str>], ledger: &Ledger) -> Result<Vec<f32>> {
         let wrong = |problem: String| Error::model(&self.origin, problem);
         let input = &self.model.inputs[0];
         let x = if input.integers {
@@ -94,12 +133,17 @@ impl Interpreter {
         } else {
             Array::floats(shape, example.to_vec())
         };
+        ledger.hold(shape).map_err(wrong)?;
         let mut values: BTreeMap<&str, Array> = BTreeMap::from([(input.name.as_str(), x.map_err(wrong)?)]);
         for (index, node) in self.model.nodes.iter().enumerate() {
             let failed = |problem: String| wrong(format!("{}: {problem}", node.place(index)));
-            let made = self.node(node, &values).map_err(failed)?;
+            let made = self.node(node, &values, ledger).map_err(failed)?;
+            ledger.hold(&made.shape).map_err(failed)?;
             let name = node.outputs.first().ok_or_else(|| failed("it has no output".into()))?;
             values.insert(name, made);
+            for gone in needless[index].iter().filter_map(|name| values.remove(name)) {
+                ledger.release(gone.len());
+            }
         }
         let name = self.model.outputs[0].as_str();
         let output = values.get(name).ok_or_else(|| wrong(format!("nothing computes the output `{name}`")))?;
@@ -123,9 +167,14 @@ impl Interpreter {
         node.inputs.iter().map(find).collect()
     }
 
-    fn node(&self, node: &Node, values: &BTreeMap<&str, Array>) -> Step<Array> {
+    fn node(&self, node: &Node, values: &BTreeMap<&str, Array>, ledger: &Ledger) -> Step<Array> {
         let arguments = self.arguments(node, values)?;
-        let taken = Taken { node, arguments: &arguments };
+        for argument in arguments.iter().flatten() {
+            // Copies of what it takes, and a result of the same size.
+            ledger.room(&argument.shape)?;
+            ledger.pass(&argument.shape)?;
+        }
+        let taken = Taken { node, arguments: &arguments, ledger, version: self.model.version };
         match node.operator.as_str() {
             "Conv" => images::conv(&taken),
             "MaxPool" => images::pool(&taken, images::Pool::Largest),
@@ -134,7 +183,7 @@ impl Interpreter {
             "GlobalAveragePool" => images::global(&taken, images::Pool::Mean),
             "BatchNormalization" => images::batch_norm(&taken),
             "Gemm" => numbers::gemm(&taken),
-            "MatMul" => numbers::matmul(taken.array(0)?, taken.array(1)?),
+            "MatMul" => numbers::matmul(ledger, taken.array(0)?, taken.array(1)?),
             "Add" | "Sub" | "Mul" | "Div" => numbers::pair(&taken),
             "Max" | "Min" => numbers::extreme(&taken),
             "Abs" | "Cast" | "Clip" | "Dropout" | "Erf" | "Exp" | "Identity" | "LeakyRelu" | "Neg" | "Relu" | "Sigmoid"
@@ -165,6 +214,9 @@ impl Interpreter {
 struct Taken<'a> {
     node: &'a Node,
     arguments: &'a [Option<Cow<'a, Array>>],
+    ledger: &'a Ledger,
+    /// Of the standard operators.
+    version: Option<i64>,
 }
 
 impl Taken<'_> {

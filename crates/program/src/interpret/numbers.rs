@@ -1,6 +1,7 @@
 //! Operators on numbers: products, sums, functions of one entry.
 
-use super::array::{Array, Data, room};
+use super::array::{Array, Data};
+use super::ledger::Ledger;
 use super::{Step, Taken};
 use crate::Activation;
 use crate::error::dims;
@@ -15,20 +16,20 @@ pub(super) fn gemm(taken: &Taken<'_>) -> Step<Array> {
         }
         if taken.integer(name, 0) == 0 { Ok(matrix.clone()) } else { super::axes::reorder(matrix, &[1, 0]) }
     };
-    let product = matmul(&side(0, "transA")?, &side(1, "transB")?)?;
+    let product = matmul(taken.ledger, &side(0, "transA")?, &side(1, "transB")?)?;
     let alpha = taken.float("alpha", 1.0);
     let scaled = map(&product, |x| alpha * x)?;
     match taken.optional(2) {
         None => Ok(scaled),
         Some(shift) => {
             let beta = taken.float("beta", 1.0);
-            broadcast(&scaled, &map(shift, |x| beta * x)?, |a, b| a + b)
+            broadcast(taken.ledger, &scaled, &map(shift, |x| beta * x)?, |a, b| a + b)
         }
     }
 }
 
 /// The product over the last two axes; the axes before them must agree, or the second has none.
-pub(super) fn matmul(a: &Array, b: &Array) -> Step<Array> {
+pub(super) fn matmul(ledger: &Ledger, a: &Array, b: &Array) -> Step<Array> {
     let misfit = || format!("matrices of shapes {} and {} do not fit", dims(&a.shape), dims(&b.shape));
     let ([outer @ .., m, k], [batch @ .., l, n]) = (&a.shape[..], &b.shape[..]) else { return Err(misfit()) };
     if k != l || !(batch.is_empty() || batch == outer) {
@@ -36,7 +37,9 @@ pub(super) fn matmul(a: &Array, b: &Array) -> Step<Array> {
     }
     let (m, k, n) = (*m, *k, *n);
     let shape: Vec<usize> = outer.iter().copied().chain([m, n]).collect();
-    let mut values = vec![0.0f32; room(&shape)?];
+    let entries = ledger.room(&shape)?;
+    ledger.work(entries as f64 * k as f64)?;
+    let mut values = vec![0.0f32; entries];
     let (x, y) = (a.as_floats()?, b.as_floats()?);
     for (row, to) in values.chunks_mut(n.max(1)).enumerate() {
         let from = &x[row * k..][..k];
@@ -50,12 +53,12 @@ pub(super) fn matmul(a: &Array, b: &Array) -> Step<Array> {
 
 /// Sums, differences, products and quotients, axes of size 1 repeated.
 pub(super) fn pair(taken: &Taken<'_>) -> Step<Array> {
-    let (a, b) = (taken.array(0)?, taken.array(1)?);
+    let (a, b, ledger) = (taken.array(0)?, taken.array(1)?, taken.ledger);
     match taken.node.operator.as_str() {
-        "Add" => broadcast(a, b, |a, b| a + b),
-        "Sub" => broadcast(a, b, |a, b| a - b),
-        "Mul" => broadcast(a, b, |a, b| a * b),
-        _ => broadcast(a, b, |a, b| a / b),
+        "Add" => broadcast(ledger, a, b, |a, b| a + b),
+        "Sub" => broadcast(ledger, a, b, |a, b| a - b),
+        "Mul" => broadcast(ledger, a, b, |a, b| a * b),
+        _ => broadcast(ledger, a, b, |a, b| a / b),
     }
 }
 
@@ -64,10 +67,11 @@ pub(super) fn extreme(taken: &Taken<'_>) -> Step<Array> {
     let largest = taken.node.operator == "Max";
     // What is no number stays none.
     let pick = |a: f32, b: f32| if a.is_nan() || (!b.is_nan() && (a > b) == largest) { a } else { b };
-    (1..taken.arguments.len()).try_fold(taken.array(0)?.clone(), |so_far, k| broadcast(&so_far, taken.array(k)?, pick))
+    (1..taken.arguments.len())
+        .try_fold(taken.array(0)?.clone(), |so_far, k| broadcast(taken.ledger, &so_far, taken.array(k)?, pick))
 }
 
-fn broadcast(a: &Array, b: &Array, f: impl Fn(f32, f32) -> f32) -> Step<Array> {
+fn broadcast(ledger: &Ledger, a: &Array, b: &Array, f: impl Fn(f32, f32) -> f32) -> Step<Array> {
     let (x, y) = (a.as_floats()?, b.as_floats()?);
     let axes = a.shape.len().max(b.shape.len());
     let side = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(axes).map_or(1, |axis| shape[axis]);
@@ -80,7 +84,8 @@ fn broadcast(a: &Array, b: &Array, f: impl Fn(f32, f32) -> f32) -> Step<Array> {
             _ => return Err(format!("shapes {} and {} do not fit", dims(&a.shape), dims(&b.shape))),
         });
     }
-    let count = room(&shape)?;
+    let count = ledger.room(&shape)?;
+    ledger.pass(&shape)?;
     let place = |from: &[usize], index: usize| {
         let (mut rest, mut place, mut stride) = (index, 0, 1);
         for axis in (0..axes).rev() {
@@ -138,7 +143,12 @@ fn map(x: &Array, f: impl Fn(f32) -> f32) -> Step<Array> {
 
 pub(super) fn softmax(taken: &Taken<'_>) -> Step<Array> {
     let x = taken.array(0)?;
-    let axis = Taken::axis(taken.integer("axis", -1), x.shape.len())?;
+    // Until version 12 it was that of all axes from this one on together.
+    let old = taken.version.is_some_and(|version| version < 13);
+    let axis = Taken::axis(taken.integer("axis", if old { 1 } else { -1 }), x.shape.len())?;
+    if old && x.shape[axis + 1..].iter().any(|&side| side != 1) {
+        return Err("a softmax of several axes, as of operators before version 13, is not known here".into());
+    }
     let (_, side, inner) = x.around(axis);
     let mut values = x.as_floats()?.to_vec();
     for block in values.chunks_mut((side * inner).max(1)) {

@@ -28,6 +28,7 @@ fn model(operator: &str, constants: &[Constant], attributes: &[(&str, Attribute)
         constants: names.into_iter().zip(constants.iter().cloned()).collect(),
         inputs: vec![Port { name: "x".into(), ..Port::default() }],
         outputs: vec!["y".into()],
+        version: None,
     }
 }
 
@@ -156,7 +157,7 @@ proptest! {
     /// Whatever a file says, there is an answer or an error.
     #[test]
     fn no_node_panics(
-        operator in prop::sample::select(KNOWN.split_whitespace().collect::<Vec<_>>()),
+        operator in prop::sample::select(operators::names()),
         sides in prop::collection::vec(0usize..4, 0..4),
         numbers in prop::collection::vec(-3i64..6, 0..5),
         axes in prop::collection::vec(-4i64..5, 0..4),
@@ -178,7 +179,9 @@ proptest! {
             ("to", Attribute::Integer(integer)), ("keepdims", Attribute::Integer(integer & 1)),
         ];
         for some in [&attributes[..], &attributes[2..], &attributes[5..], &[]] {
-            let model = model(operator, &kinds.map(constant), some);
+            let heard = operators::attributes(operator).unwrap();
+            let some: Vec<_> = some.iter().filter(|(name, _)| heard.contains(name)).cloned().collect();
+            let model = model(operator, &kinds.map(constant), &some);
             for shape in [&[1usize, 3, 3][..], &[2, 2], &[4], &[]] {
                 let x = vec![0.5; shape.iter().product()];
                 let _ = Interpreter::new("m", model.clone()).unwrap().run(shape, &x);
@@ -203,4 +206,99 @@ fn shapes_that_a_file_does_not_take_are_refused() {
     // As many entries in another order of sides are other examples.
     assert!(takes(Some(&[None, Some(2), Some(3)]), &[3, 2]).is_err());
     assert!(takes(Some(&[None, None]), &[3, 2]).is_err());
+    assert!(takes(Some(&[None, Some(1 << 40), Some(1 << 40)]), &[3]).is_err(), "a product that no machine has");
+}
+
+/// A model that makes `x` twice as long so often, and then computes on.
+fn doubled(times: usize, behind: &[&str]) -> Interpreter {
+    let mut nodes = Vec::new();
+    let mut last = "x".to_owned();
+    let mut add = |operator: &str, inputs: usize, attributes: &[(&str, Attribute)]| {
+        let made = format!("v{}", nodes.len());
+        let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let inputs = vec![last.clone(); inputs];
+        nodes.push(Node { operator: operator.into(), inputs, outputs: vec![made.clone()], attributes, ..Node::default() });
+        last = made;
+    };
+    for _ in 0..times {
+        add("Concat", 2, &[("axis", Attribute::Integer(1))]);
+    }
+    for operator in behind {
+        let axes = [("axes", list(&[1]))];
+        add(operator, 1, if *operator == "ReduceSum" { &axes } else { &[] });
+    }
+    let inputs = vec![Port { name: "x".into(), ..Port::default() }];
+    Interpreter::new("m", Model { nodes, inputs, outputs: vec![last], ..Model::default() }).unwrap()
+}
+
+#[test]
+fn values_that_small_files_make_large_are_refused() {
+    let within = |bytes: u64, model: Interpreter| {
+        let bytes = bytes * rayon::current_num_threads() as u64;
+        Interpreter { bytes, ..model }.run(&[4], &[1.0; 8]).map_err(|error| error.to_string())
+    };
+    // There is room for 8192 entries, of which those to be doubled take half.
+    let large = within(1 << 17, doubled(14, &["ReduceSum"])).unwrap_err();
+    let expected = "m: node 10 (Concat): a result of shape 1x8192 does not fit the memory for one example: there is room for ";
+    assert!(large.starts_with(expected), "{large}");
+    // What nobody needs any more makes room: each of a thousand values would fit alone, and not two hundred together.
+    let chain = [&["Relu"; 1000][..], &["ReduceSum"]].concat();
+    assert_eq!(within(1 << 18, doubled(10, &chain)).unwrap(), [4096.0, 4096.0]);
+    // Empty sides hide none that are too large.
+    let hidden = Interpreter::new("m", model("Reshape", &[integers(&[1 << 40, -1, 1 << 40])], &[])).unwrap().run(&[4], &[1.0; 4]);
+    assert!(hidden.unwrap_err().to_string().contains("is too large"));
+}
+
+#[test]
+fn work_that_small_files_describe_is_refused() {
+    // A square of 2^10 rows multiplied by itself is 2^30 multiplications.
+    assert!(doubled(8, &[]).within(1).run(&[4], &[1.0; 4]).is_ok());
+    let mut square = doubled(8, &[]);
+    square.model.nodes.push(Node {
+        operator: "Transpose".into(),
+        inputs: vec!["v7".into()],
+        outputs: vec!["t".into()],
+        ..Node::default()
+    });
+    for (k, inputs) in [["t", "v7"], ["m0", "m0"], ["m1", "m1"]].into_iter().enumerate() {
+        let (inputs, outputs) = (inputs.map(String::from).to_vec(), vec![format!("m{k}")]);
+        square.model.nodes.push(Node { operator: "MatMul".into(), inputs, outputs, ..Node::default() });
+    }
+    square.model.outputs = vec!["m2".into()];
+    let error = square.within(1).run(&[4], &[1.0; 4]).unwrap_err().to_string();
+    let expected =
+        "m: node 10 (MatMul): one example takes more than the 1 billions of multiplications that are allowed (--limit)";
+    assert_eq!(error, expected);
+    assert!(doubled(8, &[]).cost(&[4]).unwrap() > doubled(7, &[]).cost(&[4]).unwrap());
+}
+
+#[test]
+fn outputs_must_hold_something() {
+    let mut nothing = model("Constant", &[], &[("value", Attribute::Tensor(Constant::Floats(vec![0], Vec::new())))]);
+    nothing.nodes[0].inputs.clear();
+    let error = Interpreter::new("m", nothing).unwrap().run(&[4], &[1.0; 4]).unwrap_err().to_string();
+    assert!(error.contains("its output is empty"), "{error}");
+}
+
+#[test]
+fn what_is_said_about_an_operator_is_heard() {
+    let refused = |operator, name: &str, value| {
+        let said = [(name, Attribute::Integer(value))];
+        Interpreter::new("m", model(operator, &[], &said)).map_or_else(|error| error.to_string(), |_| "read".to_owned())
+    };
+    let expected = "m: node 0 (Shape): its attribute \"end\" is not known here, and would change what it computes";
+    assert_eq!(refused("Shape", "end", 1), expected);
+    for (operator, name, harmless) in [("BatchNormalization", "training_mode", 0), ("ReduceSum", "noop_with_empty_axes", 0)] {
+        assert_eq!(refused(operator, name, harmless), "read");
+        assert!(refused(operator, name, 1).contains(name));
+    }
+    // Bounds of a clip were attributes once.
+    assert!(refused("Clip", "max", 1).contains("its attribute \"max\""));
+    let softmax = |version, shape: &[usize]| {
+        let model = Model { version, ..model("Softmax", &[], &[]) };
+        Interpreter::new("m", model).unwrap().run(shape, &[0.0; 4]).map_err(|error| error.to_string())
+    };
+    assert_eq!(softmax(Some(12), &[4]).unwrap(), [0.25; 4]);
+    assert_eq!(softmax(Some(13), &[2, 2]).unwrap(), [0.5; 4]);
+    assert!(softmax(Some(12), &[2, 2]).unwrap_err().contains("before version 13"));
 }
