@@ -70,7 +70,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<ExitCode> {
     };
     for path in &args.files {
         let file = at_hand(path, &model.reading, args.reading.told().format)?;
-        let table = model.read(&args.reading.told(), file.path(), Limits::of_this_machine())?;
+        let table = file.named(model.read(&args.reading.told(), file.path(), Limits::of_this_machine())?);
         table.notes.iter().for_each(|note| output::warning(&printable(note)));
         let bar = progress(table.len(), path);
         let source = name(args, file.shown(&table.source));

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use invar_data::{Format, Limits};
+use invar_data::{Format, Limits, Table};
 use invar_program::Reading;
 use tempfile::NamedTempFile;
 
@@ -22,6 +22,14 @@ impl AtHand {
         match self {
             Self::There(path) => path,
             Self::Spooled(file) => file.path(),
+        }
+    }
+
+    /// The examples without the name of a temporary file.
+    pub(super) fn named(&self, table: Table) -> Table {
+        match self {
+            Self::There(_) => table,
+            Self::Spooled(_) => Table { ids: Vec::new(), ..table },
         }
     }
 
