@@ -30,6 +30,8 @@ type Part<'py> = (PyReadonlyArray2<'py, f32>, PyReadonlyArray1<'py, f64>);
 struct About {
     /// The shape of one example.
     shape: Vec<usize>,
+    /// The shape that the user gave it.
+    stored: Vec<usize>,
     /// The names of its entries, if they have some.
     columns: Vec<String>,
     /// The names of the classes; nothing for regression.
@@ -64,7 +66,7 @@ impl About {
             labels,
             columns: self.columns.clone(),
             categories: Vec::new(),
-            stored: Vec::new(),
+            stored: self.stored.clone(),
             ids: Vec::new(),
             notes: Vec::new(),
             source: source.into(),
@@ -200,7 +202,7 @@ pub(crate) fn suggest(
     inputs: PyReadonlyArray2<'_, f32>,
     shape: Vec<usize>,
 ) -> PyResult<(Vec<usize>, bool, Vec<String>)> {
-    let about = About { shape, columns: Vec::new(), classes: None };
+    let about = About { stored: shape.clone(), shape, columns: Vec::new(), classes: None };
     let table = about.inputs("X", &inputs, Labels::None)?;
     let Suggestion { shape, layout, candidates } = py.detach(|| invar_lab::project::suggest(&table));
     Ok((shape, layout == Layout::ChannelsLast, candidates))

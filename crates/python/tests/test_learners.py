@@ -10,6 +10,7 @@ import textwrap
 import time
 
 import numpy as np
+import onnxruntime
 import pandas
 import pytest
 from sklearn.base import clone
@@ -146,6 +147,17 @@ def test_images_in_every_form(images):
     assert learner.shape_ == (3, 6, 6) and learner.predict(last[:5]).shape == (5,)
     first = np.moveaxis(last, 3, 1)
     assert np.array_equal(learner.model_.outputs(first), learner.model_.outputs(last))
+
+
+def test_onnx_takes_examples_as_they_were_given(images, tmp_path):
+    x, y = images
+    for given in (x, x.reshape(120, 36), np.stack([x, x**2, x**3], axis=3)):
+        shape = (1, 6, 6) if given.ndim < 4 else None
+        learner = InvarClassifier(["flip(1)", "flip(2)"] if shape else None, shape=shape, folds=1, epochs=1).fit(given, y)
+        learner.export_onnx(tmp_path / "model.onnx")
+        session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"))
+        outputs = session.run(["probabilities"], {"x": given[:7]})[0]
+        assert np.allclose(outputs, learner.predict_proba(given[:7]), atol=1e-5)
 
 
 def test_parts_of_ones_own(table):

@@ -144,6 +144,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         else:
             sides, self._channels_last, self._candidates = list(given), False, candidates_of(self.candidates)
         self.shape_: Tuple[int, ...] = tuple(sides)
+        self._stored = list(X.shape[1:])
         self._columns = [str(name) for name in getattr(self, "feature_names_in_", [])] if len(self.shape_) == 1 else []
         return self._rows(X, "X"), labels
 
@@ -199,7 +200,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         }
 
     def _about(self) -> Dict[str, Any]:
-        return {"shape": list(self.shape_), "columns": self._columns, "classes": self._names()}
+        return {"shape": list(self.shape_), "stored": self._stored, "columns": self._columns, "classes": self._names()}
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
