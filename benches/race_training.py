@@ -24,7 +24,7 @@ def lines(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="*", default=["images", "images_cg", "lift", "sequences"])
+    parser.add_argument("workloads", nargs="*", default=["images", "images_cg", "lift", "sequences", "pairs_10", "pairs_30"])
     parser.add_argument("--invar", default=str(HERE.parent / "target/release/invar"))
     parser.add_argument("--peer", default=str(HERE / "torch_training.py"), help="a program that prints the same lines")
     parser.add_argument("--rounds", type=int, default=5)

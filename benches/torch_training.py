@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The workloads of `invar bench` as a PyTorch user would write them, timed in the same way.
 
-    python benches/torch_training.py [images] [images_cg] [lift] [sequences] [--threads 2] [--seconds 5]
+    python benches/torch_training.py [images] [images_cg] [lift] [sequences] [pairs_10] [pairs_30] [--threads 2] [--seconds 5]
 
 One JSON line per variant: NCHW and channels-last for images, NCHW for the group convolutions, and for sequences the
 pointwise network once per token (`tokens`) or once per entry of the vocabulary (`table`).
@@ -109,6 +109,28 @@ class Sequences(nn.Module):
         return self.rho(self.mix(h))[:, 0]
 
 
+class Pairs(nn.Module):
+    """Invariant to every exchange of entries: an equivariant layer, a layer for each entry, sums and largest values, and dense layers."""
+
+    def __init__(self, features=32):
+        super().__init__()
+        self.own, self.all = nn.Parameter(torch.randn(features)), nn.Parameter(torch.randn(features) / 10)
+        self.shift = nn.Parameter(torch.zeros(features))
+        self.second = nn.Linear(features, features)
+        width = 2 * (features + 2)
+        self.rho = nn.Sequential(
+            nn.Linear(width, 128), nn.ReLU(inplace=True), nn.Linear(128, 128), nn.ReLU(inplace=True), nn.Linear(128, 1)
+        )
+
+    def forward(self, x):
+        total = x.sum(1, keepdim=True)
+        h = F.relu(x.unsqueeze(2) * self.own + total.unsqueeze(2) * self.all + self.shift)
+        h = F.relu(self.second(h))
+        h = torch.cat([h, F.relu(x).unsqueeze(2), F.relu(-x).unsqueeze(2)], 2)
+        pooled = torch.cat([h.sum(1) / x.shape[1] ** 0.5, h.amax(1)], 1)
+        return self.rho(pooled)[:, 0]
+
+
 def image_run(model, memory=torch.contiguous_format):
     x, y = torch.rand(64, 3, 28, 28).contiguous(memory_format=memory), torch.arange(64) % 10
     model = model.to(memory_format=memory)
@@ -121,6 +143,12 @@ def sequence_run(model):
     return model, torch.optim.Adam(model.parameters()), lambda: F.mse_loss(model(x), y)
 
 
+def pairs_run(model, entries):
+    x = 2 * torch.rand(128, entries) - 1
+    y = x.square().mean(1)
+    return model, torch.optim.Adam(model.parameters()), lambda: F.mse_loss(model(x), y)
+
+
 def variants(name):
     plain = lambda n_in, n_out: nn.Conv2d(n_in, n_out, 3, padding=1)
     if name in ("images", "images_cg"):
@@ -129,6 +157,8 @@ def variants(name):
         yield "channels_last", 64, image_run(vgg(conv), torch.channels_last)
     elif name == "lift":
         yield "nchw", 64, image_run(Lift())
+    elif name in ("pairs_10", "pairs_30"):
+        yield "tied", 1, pairs_run(Pairs(), int(name.removeprefix("pairs_")))
     else:
         yield "tokens", 1, sequence_run(Sequences(True))
         yield "table", 1, sequence_run(Sequences(False))
@@ -142,7 +172,7 @@ def main():
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
-    names = ["images", "images_cg", "lift", "sequences"]
+    names = ["images", "images_cg", "lift", "sequences", "pairs_10", "pairs_30"]
     for name in args.workloads or names:
         if name not in names:
             parser.error(f"unknown workload {name}; there are {', '.join(names)}")

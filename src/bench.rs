@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
-use invar_lab::speed::Workload;
+use invar_lab::speed::{Workload, processor};
 
 use crate::cli::{BenchArgs, WorkloadArg};
 use crate::output;
@@ -34,12 +34,14 @@ fn measure(workload: Workload, seconds: f64) -> Result<()> {
         last = step()?;
         best = best.min(before.elapsed().as_secs_f64());
     }
-    let (unit, per_step) = workload.unit();
+    let ((unit, per_step), (level, threads)) = (workload.unit(), processor()?);
     output::line(&serde_json::to_string(&serde_json::json!({
         "workload": workload.name(),
         "unit": unit,
         "rate": (10.0 * per_step as f64 / best).round() / 10.0,
         "loss": [first, last],
+        "level": level,
+        "threads": threads,
     }))?)?;
     Ok(())
 }
@@ -51,6 +53,8 @@ impl From<WorkloadArg> for Workload {
             WorkloadArg::ImagesCg => Self::ImagesCg,
             WorkloadArg::Lift => Self::Lift,
             WorkloadArg::Sequences => Self::Sequences,
+            WorkloadArg::Pairs10 => Self::Pairs10,
+            WorkloadArg::Pairs30 => Self::Pairs30,
         }
     }
 }

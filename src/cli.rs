@@ -338,6 +338,12 @@ pub(crate) enum WorkloadArg {
     Lift,
     /// The CG sequence network, batch 128.
     Sequences,
+    /// The network on pairs of 10 entries, all swaps imposed, batch 128.
+    #[value(name = "pairs_10")]
+    Pairs10,
+    /// The same with 30 entries.
+    #[value(name = "pairs_30")]
+    Pairs30,
 }
 
 /// A seed.

@@ -64,14 +64,9 @@ impl CgConv2d {
 
     /// The filters, `[outputs, inputs, side, side]`.
     pub fn filters(&self) -> Tensor<4> {
-        let (outputs, area) = (self.weights.neurons(), self.side * self.side);
-        let weights = self.weights.weights();
-        let filters = if self.weights.dim() == area {
-            weights.reshape([area, self.inputs, outputs]).permute([2, 1, 0])
-        } else {
-            weights.reshape([self.inputs, area, outputs]).permute([2, 0, 1])
-        };
-        filters.reshape([outputs, self.inputs, self.side, self.side])
+        // Points of the lattice are taps of one input each, or of all inputs, one after the other.
+        let filters = kernels::combine(self.weights.basis.val(), self.weights.coefficients.val(), self.weights.features());
+        filters.reshape([self.weights.neurons(), self.inputs, self.side, self.side])
     }
 
     /// `[batch, height, width, inputs]` to `[batch, height, width, outputs]`.

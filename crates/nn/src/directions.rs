@@ -5,6 +5,7 @@ use invar_algebra::{Action, Group, Permutation, Shape, candidates};
 
 use crate::Result;
 use crate::elements::Elements;
+use crate::kernels::{self, Turns};
 
 /// The symmetries of a square (p4m at a point).
 pub(crate) const SYMMETRIES: usize = 8;
@@ -54,8 +55,8 @@ pub(crate) fn rows(index: &[i32], device: &Device) -> Tensor<1, Int> {
 /// - output: `[outputs * directions, inputs, side, side]`
 pub(crate) fn expand(filters: Tensor<2>, from: &[i32], inputs: usize) -> Tensor<4> {
     let [area, columns] = filters.dims();
-    let (directions, outputs, side) = (from.len() / area, columns / inputs, area.isqrt());
-    let index = rows(from, &filters.device());
-    let turned = filters.select(0, index).reshape([directions, area, inputs, outputs]).permute([3, 0, 2, 1]);
-    turned.reshape([outputs * directions, inputs, side, side])
+    let (outputs, side, channels) = (columns / inputs, area.isqrt(), from.len() / area);
+    let from = from.iter().map(|&row| row as usize).collect();
+    let turned = kernels::turn(filters, Turns { from, points: area, inputs });
+    turned.reshape([outputs * channels, inputs, side, side])
 }

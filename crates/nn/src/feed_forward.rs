@@ -170,6 +170,11 @@ impl CgFeedForward {
         self
     }
 
+    /// Whether training is written out for it: nothing is dropped at random, and nothing must hold between its weights.
+    pub(crate) fn is_written_out(&self) -> bool {
+        self.dropout == 0.0
+    }
+
     /// What follows the CG layer.
     pub fn head(&self) -> Head {
         if self.hidden.is_some() { Head::Hidden } else { Head::Affine }

@@ -9,8 +9,8 @@ use burn::tensor::Tensor;
 
 use crate::cg_conv::check_sizes;
 use crate::cg_weights::{CgWeights, bound};
-use crate::directions::{SYMMETRIES, expand, from_directions, from_points, rows, square};
-use crate::kernels;
+use crate::directions::{SYMMETRIES, expand, from_directions, from_points, square};
+use crate::kernels::{self, Turns};
 use crate::lattices::LayerLattice;
 use crate::{Error, Init, Result};
 
@@ -77,11 +77,11 @@ impl GroupConv2d {
     pub fn expanded(&self) -> Tensor<4> {
         let [points, columns] = self.filters.dims();
         let (inputs, outputs, area) = (self.inputs, columns / self.inputs, points / SYMMETRIES);
-        let filters = self.filters.val();
-        let index = rows(&self.from, &filters.device());
-        let turned = filters.select(0, index).reshape([SYMMETRIES, SYMMETRIES, area, inputs, outputs]);
+        let from = self.from.iter().map(|&row| row as usize).collect();
+        // Inputs with their directions side by side.
+        let turned = kernels::turn(self.filters.val(), Turns { from, points, inputs });
         let side = area.isqrt();
-        turned.permute([4, 0, 3, 1, 2]).reshape([outputs * SYMMETRIES, inputs * SYMMETRIES, side, side])
+        turned.reshape([outputs * SYMMETRIES, inputs * SYMMETRIES, side, side])
     }
 
     /// `[batch, height, width, inputs * 8]` to `[batch, height, width, outputs * 8]`.
@@ -103,6 +103,7 @@ mod tests {
     use super::*;
     use crate::Pass;
     use crate::batch_norm::BatchNorm;
+    use crate::directions::rows;
     use crate::elements::permutation;
     use crate::image_groups::ImageGroups;
     use burn::tensor::Device;

@@ -96,4 +96,5 @@ pub use step::{Extras, Step, Stepper};
 pub use stopping::{Progress, StoppingConfig};
 pub use ties::{MAX_PAIRS, Points, Ties};
 pub use train::{End, Epoch, Fit, TrainConfig, train};
+pub use trainer::Trainer;
 pub use violations::Violations;

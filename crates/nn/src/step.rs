@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use burn::module::Module;
-use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 
 use crate::data::{Augmentation, Dataset};
 use crate::init::{Rng, rng};
 use crate::network::Model;
+use crate::optimizer::Steps;
 use crate::train::TrainConfig;
 use crate::{Error, Pass, Penalty, Result};
 
@@ -42,7 +42,7 @@ pub struct Stepper<M> {
     /// The device without gradients, for validation.
     pub(crate) plain: Device,
     device: Device,
-    optimizer: ModuleOptimizer,
+    pub(crate) optimizer: Steps,
     augmenting: Rng,
     pass: Pass,
     lambda: f64,
@@ -57,7 +57,7 @@ impl<M: Model> Stepper<M> {
             model: model.train(),
             device: plain.clone().autodiff(),
             plain,
-            optimizer: config.optimizer.build(),
+            optimizer: Steps::new(config.optimizer),
             augmenting: rng(config.seed, AUGMENT),
             pass: Pass::train(rng(config.seed, MASKS)),
             lambda: config.lambda,
@@ -82,8 +82,8 @@ impl<M: Model> Stepper<M> {
         }
         let seen = self.pass.take_statistics();
         if step.objective.is_finite() {
-            let gradients = GradientsParams::from_grads(objective.backward(), &self.model);
-            self.model = seen.absorb(self.optimizer.step(learning_rate, self.model.clone(), gradients));
+            let gradients = objective.backward();
+            self.model = seen.absorb(self.optimizer.step(learning_rate, self.model.clone(), gradients)?);
         }
         Ok(step)
     }

@@ -11,7 +11,9 @@ use crate::train::TrainConfig;
 use crate::{Penalty, Result};
 
 /// A model in training.
-pub(crate) enum Trainer<M> {
+pub struct Trainer<M>(Way<M>);
+
+enum Way<M> {
     /// By kernels that know the network; the model is as it was drawn.
     Fused { fused: Box<Fused>, drawn: Box<M>, augmenting: Box<Rng> },
     /// By automatic differentiation.
@@ -19,7 +21,8 @@ pub(crate) enum Trainer<M> {
 }
 
 impl<M: Model> Trainer<M> {
-    pub(crate) fn new(model: M, config: &TrainConfig, extras: Extras) -> Result<Self> {
+    /// Prepares a model for training on the device it was drawn on; `extras` are those of all steps.
+    pub fn new(model: M, config: &TrainConfig, extras: Extras) -> Result<Self> {
         config.check()?;
         let plain_adam = matches!(config.optimizer, Optimizer::Adam { .. });
         // Only automatic differentiation knows penalties.
@@ -28,49 +31,49 @@ impl<M: Model> Trainer<M> {
             && only_loss
             && let Some(fused) = model.fused()?
         {
-            return Ok(Self::Fused {
+            return Ok(Self(Way::Fused {
                 fused: Box::new(fused),
                 drawn: Box::new(model.valid()),
                 augmenting: Box::new(rng(config.seed, AUGMENT)),
-            });
+            }));
         }
-        Ok(Self::Differentiated(Box::new(Stepper::new(model, config)?)))
+        Ok(Self(Way::Differentiated(Box::new(Stepper::new(model, config)?))))
     }
 
     /// Refuses data of another kind or size.
     pub(crate) fn check(&self, data: &Dataset) -> Result<()> {
-        match self {
-            Self::Fused { fused, .. } => fused.check(data),
+        match &self.0 {
+            Way::Fused { fused, .. } => fused.check(data),
             // It is checked by every pass.
-            Self::Differentiated(_) => Ok(()),
+            Way::Differentiated(_) => Ok(()),
         }
     }
 
     /// One step on the chosen examples. An objective that is not finite moves nothing.
-    pub(crate) fn step(&mut self, data: &Dataset, rows: &[usize], learning_rate: f64, extras: Extras) -> Result<Step> {
-        match self {
-            Self::Fused { fused, augmenting, .. } => {
+    pub fn step(&mut self, data: &Dataset, rows: &[usize], learning_rate: f64, extras: Extras) -> Result<Step> {
+        match &mut self.0 {
+            Way::Fused { fused, augmenting, .. } => {
                 let loss =
                     fused.step(data, rows, learning_rate, extras.augmentation.map(|augment| (augment, &mut **augmenting)))?;
                 Ok(Step { loss, objective: loss })
             }
-            Self::Differentiated(stepper) => stepper.step(data, rows, learning_rate, extras),
+            Way::Differentiated(stepper) => stepper.step(data, rows, learning_rate, extras),
         }
     }
 
     /// The network as it is now, on the plain device.
     pub(crate) fn model(&self) -> M {
-        match self {
-            Self::Fused { fused, drawn, .. } => drawn.as_ref().clone().with_weights(fused),
-            Self::Differentiated(stepper) => stepper.model.valid(),
+        match &self.0 {
+            Way::Fused { fused, drawn, .. } => drawn.as_ref().clone().with_weights(fused),
+            Way::Differentiated(stepper) => stepper.model.valid(),
         }
     }
 
     /// Mean loss and accuracy.
     pub(crate) fn losses(&mut self, data: &Dataset) -> Result<(f64, f64)> {
-        match self {
-            Self::Fused { fused, .. } => fused.losses(data),
-            Self::Differentiated(stepper) => losses(&stepper.model.valid(), data, &stepper.plain),
+        match &mut self.0 {
+            Way::Fused { fused, .. } => fused.losses(data),
+            Way::Differentiated(stepper) => losses(&stepper.model.valid(), data, &stepper.plain),
         }
     }
 

@@ -1,11 +1,14 @@
 //! What makes features of the examples.
 
+use burn::nn::Linear;
 use invar_kernels::{DenseShape, Workspace, dense};
 
-use super::layer::{Dense, Rows, Weights, kernel, values};
+use super::layer::{Dense, Rows, Weights, kernel};
 use super::sized;
+use super::tokens::{Table, Tokens, where_positive};
 use crate::data::{Inputs, Picked};
 use crate::embedding::FixedEmbedding;
+use crate::feed_forward::CgFeedForward;
 use crate::pairs::{self, Pairs};
 use crate::{Error, Result};
 
@@ -19,22 +22,6 @@ pub(super) enum Front {
     Tokens(Box<Tokens>),
     /// Features of entries and of pairs of them.
     Numbers(Box<Numbers>),
-}
-
-/// One row for every token.
-pub(super) struct Table {
-    rows: Vec<f32>,
-    width: usize,
-    positions: usize,
-}
-
-pub(super) struct Tokens {
-    embedding: Table,
-    phi: Dense,
-    order: Vec<usize>,
-    /// phi of every token, and its gradient.
-    table: Vec<f32>,
-    d_table: Vec<f32>,
 }
 
 pub(super) struct Numbers {
@@ -76,10 +63,7 @@ impl Front {
     pub(super) fn of_pairs(model: &Pairs) -> Result<Self> {
         let order = model.pool.order.clone();
         Ok(match &model.front {
-            pairs::Front::Tokens(front) => {
-                let (embedding, phi) = (Table::of(&front.embedding, order.len())?, Dense::of(&front.phi)?);
-                Self::Tokens(Box::new(Tokens { embedding, phi, order, table: Vec::new(), d_table: Vec::new() }))
-            }
+            pairs::Front::Tokens(front) => Self::Tokens(Box::new(Tokens::of(&front.embedding, &front.phi, order, false)?)),
             pairs::Front::Numbers(front) => {
                 let places = |places: &[i32]| places.iter().map(|&place| place as usize).collect();
                 Self::Numbers(Box::new(Numbers {
@@ -99,6 +83,24 @@ impl Front {
         })
     }
 
+    pub(super) fn of_cg(model: &CgFeedForward) -> Result<Self> {
+        let positions = model.cg.positions();
+        Ok(match &model.front {
+            Some(front) => {
+                let summed = model.cg.features() == 1;
+                Self::Tokens(Box::new(Tokens::of(&front.embedding, &front.phi, (0..positions).collect(), summed)?))
+            }
+            None => Self::Entries(positions * model.cg.features()),
+        })
+    }
+
+    /// Writes the layer that tokens pass through.
+    pub(super) fn write_phi_to(&self, phi: &mut Linear) {
+        if let Self::Tokens(front) = self {
+            front.phi.write_to(phi);
+        }
+    }
+
     pub(super) fn write_to(&self, model: &mut Pairs) {
         match (self, &mut model.front) {
             (Self::Tokens(own), pairs::Front::Tokens(front)) => own.phi.write_to(&mut front.phi),
@@ -116,7 +118,7 @@ impl Front {
         match self {
             Self::Entries(_) => 1,
             Self::Embedded(table) => table.width,
-            Self::Tokens(front) => front.phi.outputs,
+            Self::Tokens(front) => front.width(),
             Self::Numbers(front) => front.width(),
         }
     }
@@ -126,7 +128,7 @@ impl Front {
         match self {
             Self::Entries(entries) => *entries,
             Self::Embedded(table) => table.width * table.positions,
-            Self::Tokens(front) => front.phi.outputs * front.order.len(),
+            Self::Tokens(front) => front.width() * front.order.len(),
             Self::Numbers(front) => front.width() * front.order.len(),
         }
     }
@@ -196,48 +198,6 @@ impl Front {
             _ => Ok(()),
         }
     }
-}
-
-impl Table {
-    fn of(embedding: &FixedEmbedding, positions: usize) -> Result<Self> {
-        Ok(Self { rows: values(&embedding.table.val())?, width: embedding.width(), positions })
-    }
-}
-
-impl Tokens {
-    fn forward(&mut self, tokens: &[i32], features: &mut [f32], workspace: &mut Workspace) -> Result<()> {
-        let (count, width) = (self.embedding.rows.len() / self.embedding.width, self.phi.outputs);
-        let table = sized(&mut self.table, count * width);
-        self.phi.forward(Rows::of(&self.embedding.rows, self.embedding.width, count), true, table, workspace)?;
-        let n = self.order.len();
-        for (to, tokens) in features.chunks_exact_mut(n * width).zip(tokens.chunks_exact(n)) {
-            for (to, &position) in to.chunks_exact_mut(width).zip(&self.order) {
-                to.copy_from_slice(&table[tokens[position] as usize * width..][..width]);
-            }
-        }
-        Ok(())
-    }
-
-    fn backward(&mut self, tokens: &[i32], d_features: &[f32], workspace: &mut Workspace) -> Result<()> {
-        let (count, width, n) = (self.embedding.rows.len() / self.embedding.width, self.phi.outputs, self.order.len());
-        let d_table = sized(&mut self.d_table, count * width);
-        d_table.fill(0.0);
-        for (from, tokens) in d_features.chunks_exact(n * width).zip(tokens.chunks_exact(n)) {
-            for (from, &position) in from.chunks_exact(width).zip(&self.order) {
-                let to = &mut d_table[tokens[position] as usize * width..][..width];
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-            }
-        }
-        where_positive(d_table, &self.table);
-        self.phi.backward(Rows::of(&self.embedding.rows, self.embedding.width, count), d_table, None, workspace)
-    }
-}
-
-/// The gradient of a ReLU, given its outputs.
-fn where_positive(gradient: &mut [f32], outputs: &[f32]) {
-    gradient.iter_mut().zip(outputs).for_each(|(gradient, &output)| {
-        *gradient = if output > 0.0 && gradient.abs() > dense::TINY { *gradient } else { 0.0 };
-    });
 }
 
 impl Numbers {

@@ -75,7 +75,7 @@ pub(super) struct Dense {
     pub(super) weight: Weights,
     pub(super) bias: Weights,
     /// A layer without a bias adds zeros that are not trained.
-    biased: bool,
+    pub(super) biased: bool,
 }
 
 impl Dense {
@@ -134,11 +134,6 @@ impl Dense {
             kernel(dense::backward_input(&shape, dy, &self.weight.value, through, dx, workspace))?;
         }
         Ok(())
-    }
-
-    pub(super) fn step(&mut self, adam: &Adam, t: u32, workspace: &mut Workspace) -> Result<()> {
-        self.weight.step(adam, t, workspace)?;
-        if self.biased { self.bias.step(adam, t, workspace) } else { Ok(()) }
     }
 }
 

@@ -6,11 +6,14 @@
 //!
 //! Flow: [`Fused::of`] a network -> [`Fused::step`] -> [`Fused::written_to`] the network.
 
+mod chain;
 mod front;
 mod layer;
 mod loss;
 mod pooling;
+mod tokens;
 
+use burn::nn::Linear;
 use invar_kernels::{Adam, Workspace};
 
 use crate::data::{Augmentation, Dataset, Picked};
@@ -18,8 +21,9 @@ use crate::init::Rng;
 use crate::network::Network;
 use crate::{Error, Result};
 
+use chain::{Chain, Link};
 use front::Front;
-use layer::{Dense, Rows, kernel};
+use layer::kernel;
 use loss::Loss;
 use pooling::Pooling;
 
@@ -30,24 +34,19 @@ const EVALUATION: usize = 256;
 pub struct Fused {
     front: Front,
     pooling: Option<Pooling>,
-    layers: [Dense; 3],
-    /// Outputs of all layers, and gradients with respect to them.
+    chain: Chain,
     passes: Passes,
     workspace: Workspace,
     /// Steps taken.
     steps: u32,
 }
 
-/// What a pass writes, kept from one to the next.
+/// What comes before the layers, and gradients with respect to it, kept from one pass to the next.
 #[derive(Default)]
 struct Passes {
     /// What the front and the pooling have made of the examples.
     features: Vec<f32>,
     pooled: Vec<f32>,
-    /// Of the three dense layers.
-    outputs: [Vec<f32>; 3],
-    /// With respect to the outputs.
-    gradients: [Vec<f32>; 3],
     d_pooled: Vec<f32>,
     d_features: Vec<f32>,
 }
@@ -63,40 +62,51 @@ fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
 impl Fused {
     /// Networks for which this is written out; none for others.
     pub(crate) fn of(network: &Network) -> Result<Option<Self>> {
-        let (front, pooling, layers) = match network {
+        let mut workspace = kernel(Workspace::new())?;
+        let (front, pooling, links) = match network {
             Network::Pairs(model) => {
                 let front = Front::of_pairs(model)?;
                 let pooling = Pooling::of(&model.pool, front.width());
-                (front, pooling, [&model.cg, &model.hidden, &model.output])
+                (front, pooling, dense([&model.cg, &model.hidden, &model.output])?)
             }
             Network::Plain(model) => {
-                let inputs = model.first.weight.dims()[0];
-                (Front::of_plain(model.embedding.as_ref(), inputs)?, None, [&model.first, &model.rho.hidden, &model.rho.output])
+                let front = Front::of_plain(model.embedding.as_ref(), model.first.weight.dims()[0])?;
+                (front, None, dense([&model.first, &model.rho.hidden, &model.rho.output])?)
+            }
+            Network::Cg(model) if model.is_written_out() => {
+                let Some(cg) = Link::of_cg(&model.cg, &mut workspace)? else { return Ok(None) };
+                let hidden = model.hidden.as_ref().map(|hidden| Link::of(hidden, true)).transpose()?;
+                let links = [Some(cg), hidden, Some(Link::of(&model.output, false)?)];
+                (Front::of_cg(model)?, None, links.into_iter().flatten().collect())
             }
             _ => return Ok(None),
         };
-        let [first, second, third] = layers;
-        let layers = [Dense::of(first)?, Dense::of(second)?, Dense::of(third)?];
-        let workspace = kernel(Workspace::new())?;
-        Ok(Some(Self { front, pooling, layers, passes: Passes::default(), workspace, steps: 0 }))
+        Ok(Some(Self { front, pooling, chain: Chain::new(links), passes: Passes::default(), workspace, steps: 0 }))
     }
 
     /// The network with the weights that were trained.
     pub(crate) fn written_to(&self, network: Network) -> Network {
-        let [first, second, third] = &self.layers;
+        let links = &self.chain.links;
         match network {
             Network::Pairs(mut model) => {
                 self.front.write_to(&mut model);
-                first.write_to(&mut model.cg);
-                second.write_to(&mut model.hidden);
-                third.write_to(&mut model.output);
+                let layers = [&mut model.cg, &mut model.hidden, &mut model.output];
+                layers.into_iter().zip(links).for_each(|(layer, link)| link.write_to(layer));
                 Network::Pairs(model)
             }
             Network::Plain(mut model) => {
-                first.write_to(&mut model.first);
-                second.write_to(&mut model.rho.hidden);
-                third.write_to(&mut model.rho.output);
+                let layers = [&mut model.first, &mut model.rho.hidden, &mut model.rho.output];
+                layers.into_iter().zip(links).for_each(|(layer, link)| link.write_to(layer));
                 Network::Plain(model)
+            }
+            Network::Cg(mut model) => {
+                if let Some(front) = &mut model.front {
+                    self.front.write_phi_to(&mut front.phi);
+                }
+                links[0].write_to_cg(&mut model.cg);
+                let layers = model.hidden.iter_mut().chain([&mut model.output]);
+                layers.zip(&links[1..]).for_each(|(layer, link)| link.write_to(layer));
+                Network::Cg(model)
             }
             other => other,
         }
@@ -116,8 +126,9 @@ impl Fused {
             self.steps += 1;
             let adam = Adam { rate: rate as f32, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
             self.front.each_weights(|weights| weights.step(&adam, self.steps, &mut self.workspace))?;
-            for layer in &mut self.layers {
-                layer.step(&adam, self.steps, &mut self.workspace)?;
+            for link in &mut self.chain.links {
+                link.each_weights(|weights| weights.step(&adam, self.steps, &mut self.workspace))?;
+                link.settle(&mut self.workspace)?;
             }
         }
         Ok(loss)
@@ -127,69 +138,56 @@ impl Fused {
     fn gradients(&mut self, picked: &Picked, data: &Dataset, rows: &[usize]) -> Result<f64> {
         let count = rows.len();
         self.forward(picked, count)?;
-        let Self { front, pooling, layers, passes, workspace, .. } = self;
-        let [first, second, third] = layers;
-        let [a, b, c] = &mut passes.outputs;
-        let [da, db, dc] = &mut passes.gradients;
-        let loss = Loss::of(data, third.outputs)?;
-        let dc = sized(dc, count * third.outputs);
-        let total = loss.gradient(rows, &c[..count * third.outputs], dc);
+        let Self { front, pooling, chain, passes, workspace, .. } = self;
+        let loss = Loss::of(data, chain.width())?;
+        let (answers, gradient) = chain.answers(count);
+        let total = loss.gradient(rows, answers, gradient);
         if !total.is_finite() {
             return Ok(total);
         }
-        let db = sized(db, count * second.outputs);
-        third.backward(Rows::of(b, third.inputs, count), dc, Some((db, true)), workspace)?;
-        let da = sized(da, count * first.outputs);
-        second.backward(Rows::of(a, second.inputs, count), db, Some((da, true)), workspace)?;
         let inputs = if pooling.is_some() { &passes.pooled } else { &passes.features };
         if !front.is_trained() {
-            first.backward(Rows::of(inputs, first.inputs, count), da, None, workspace)?;
+            chain.backward(inputs, None, count, workspace)?;
             return Ok(total);
         }
         let d_features = sized(&mut passes.d_features, count * front.len());
         match pooling {
             Some(pooling) => {
-                let d_pooled = sized(&mut passes.d_pooled, count * first.inputs);
-                first.backward(Rows::of(inputs, first.inputs, count), da, Some((d_pooled, false)), workspace)?;
+                let d_pooled = sized(&mut passes.d_pooled, count * chain.inputs());
+                chain.backward(inputs, Some(d_pooled), count, workspace)?;
                 pooling.backward(d_pooled, d_features, count);
             }
-            None => first.backward(Rows::of(inputs, first.inputs, count), da, Some((d_features, false)), workspace)?,
+            None => chain.backward(inputs, Some(d_features), count, workspace)?,
         }
         front.backward(picked, &passes.features[..count * front.len()], d_features, workspace)?;
         Ok(total)
     }
 
-    /// Fills `passes.outputs`.
+    /// What the network says about the examples, for [`Chain::answers`].
     fn forward(&mut self, picked: &Picked, count: usize) -> Result<()> {
-        let Self { front, pooling, layers, passes, workspace, .. } = self;
-        let [first, second, third] = layers;
+        let Self { front, pooling, chain, passes, workspace, .. } = self;
         let features = sized(&mut passes.features, count * front.len());
         front.forward(picked, features, workspace)?;
         let inputs: &[f32] = match pooling {
             Some(pooling) => {
-                let pooled = sized(&mut passes.pooled, count * first.inputs);
+                let pooled = sized(&mut passes.pooled, count * chain.inputs());
                 pooling.forward(features, pooled, count);
                 pooled
             }
             None => features,
         };
-        let [a, b, c] = &mut passes.outputs;
-        let (a, b) = (sized(a, count * first.outputs), sized(b, count * second.outputs));
-        first.forward(Rows::of(inputs, first.inputs, count), true, a, workspace)?;
-        second.forward(Rows::of(a, second.inputs, count), true, b, workspace)?;
-        third.forward(Rows::of(b, third.inputs, count), false, sized(c, count * third.outputs), workspace)
+        chain.forward(inputs, count, workspace)
     }
 
     /// Mean loss and accuracy.
     pub(crate) fn losses(&mut self, data: &Dataset) -> Result<(f64, f64)> {
         let rows: Vec<usize> = (0..data.len()).collect();
-        let loss = Loss::of(data, self.layers[2].outputs)?;
+        let loss = Loss::of(data, self.chain.width())?;
         let (mut total, mut right) = (0.0, 0);
         for rows in rows.chunks(EVALUATION) {
             let picked = data.picked(rows, None);
             self.forward(&picked, rows.len())?;
-            let outputs = &self.passes.outputs[2][..rows.len() * self.layers[2].outputs];
-            let (sum, hits) = loss.judge(rows, outputs);
+            let (sum, hits) = loss.judge(rows, self.chain.answers(rows.len()).0);
             total += sum;
             right += hits;
         }
@@ -200,9 +198,14 @@ impl Fused {
     /// Refuses examples of another kind or size.
     pub(crate) fn check(&self, data: &Dataset) -> Result<()> {
         self.front.check(data.inputs())?;
-        let width = self.layers[2].outputs;
+        let width = self.chain.width();
         if width == data.outputs() { Ok(()) } else { Err(Error::shape("outputs of the network", data.outputs(), width)) }
     }
+}
+
+/// Dense layers with a ReLU behind each but the last.
+fn dense(layers: [&Linear; 3]) -> Result<Vec<Link>> {
+    layers.into_iter().zip([true, true, false]).map(|(layer, relu)| Link::of(layer, relu)).collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@ use burn::tensor::{Device, Gradients, Tensor};
 use invar_algebra::{Group, Shape, candidates};
 use rand::Rng as _;
 
+use super::layer::Weights;
 use super::*;
 use crate::baselines::PlainConfig;
 use crate::init::rng;
-use crate::{FrontKind, Init, Inputs, Model, PairsConfig, Pass, Points, Targets};
+use crate::{
+    Activation, Bases, Bias, CgFeedForwardConfig, Entry, FrontKind, Head, Init, Inputs, Model, PairsConfig, Pass, Points, Targets,
+};
 
 const COUNT: usize = 37;
 
@@ -47,6 +50,11 @@ fn cases() -> Vec<(&'static str, Network, Dataset)> {
         Network::Plain(config.init(&mut Init::new(7, &Device::flex())).unwrap())
     };
     let tokens = FrontKind::Tokens { vocabulary: 9 };
+    let mut per_feature = CgFeedForwardConfig { outputs: 3, ..CgFeedForwardConfig::tokens(9) };
+    per_feature.entry = Entry::Tokens { vocabulary: 9, per_feature: true };
+    let affine = CgFeedForwardConfig { head: Head::Affine, bias: Bias::PerNeuron, ..CgFeedForwardConfig::array() };
+    let mut imposed = CgFeedForwardConfig { outputs: 3, bias: Bias::None, activation: Activation::Relu, ..affine.clone() };
+    (imposed.head, imposed.imposed) = (Head::Hidden, Some(vec![vec![1.0; 4], vec![1.0, -1.0, 0.0, 0.0]]));
     vec![
         ("pairs, three positions tied", pairs("5", swaps, 2, FrontKind::Pairs, false, 3), data(5, false, true)),
         ("pairs, nothing imposed", pairs("5", swaps, 0, FrontKind::Pairs, false, 1), data(5, false, false)),
@@ -55,9 +63,17 @@ fn cases() -> Vec<(&'static str, Network, Dataset)> {
         ("entries", pairs("5", swaps, 2, FrontKind::Pointwise, false, 1), data(5, false, false)),
         ("entries, signs", pairs("4", signs, 2, FrontKind::Pointwise, false, 3), data(4, false, true)),
         ("tokens", pairs("5", swaps, 2, tokens, false, 1), data(5, true, false)),
+        ("CG layer on tokens", cg(CgFeedForwardConfig::tokens(9), 5), data(5, true, false)),
+        ("CG layer on tokens, per feature", cg(per_feature, 5), data(5, true, true)),
+        ("CG layer on entries, affine", cg(affine, 4), data(4, false, false)),
+        ("CG layer on entries, imposed", cg(imposed, 4), data(4, false, true)),
         ("plain, tokens", plain(true), data(4, true, true)),
         ("plain, entries", plain(false), data(4, false, false)),
     ]
+}
+
+fn cg(config: CgFeedForwardConfig, positions: usize) -> Network {
+    config.init(&Bases::sequence(positions), &mut Init::new(7, &Device::flex())).unwrap().into()
 }
 
 fn gap(a: &[f32], b: &[f32]) -> f64 {
@@ -87,16 +103,12 @@ fn gradients_are_those_of_automatic_differentiation() {
         let mut fused = Fused::of(&network).unwrap().unwrap();
         let loss = fused.gradients(&data.picked(&rows, None), &data, &rows).unwrap();
         let mut own = Vec::new();
-        fused
-            .front
-            .each_weights(|weights| {
-                own.push(weights.gradient.clone());
-                Ok(())
-            })
-            .unwrap();
-        for layer in &fused.layers {
-            own.extend([layer.weight.gradient.clone(), layer.bias.gradient.clone()]);
-        }
+        let mut keep = |weights: &mut Weights| {
+            own.push(weights.gradient.clone());
+            Ok(())
+        };
+        fused.front.each_weights(&mut keep).unwrap();
+        fused.chain.links.iter_mut().try_for_each(|link| link.each_weights(&mut keep)).unwrap();
 
         let device = Device::flex().autodiff();
         let model = network.train();
@@ -145,16 +157,14 @@ fn a_long_fit_ends_without_denormal_numbers() {
         }
         assert!(fused.losses(&data).unwrap().0 < 0.5 * first, "{name} has learned something");
         let mut denormals = 0;
-        fused
-            .front
-            .each_weights(|weights| {
-                denormals += weights.denormals();
-                Ok(())
-            })
-            .unwrap();
-        denormals += fused.layers.iter().map(|layer| layer.weight.denormals() + layer.bias.denormals()).sum::<usize>();
-        let passes = &fused.passes;
-        let buffers = passes.outputs.iter().chain(&passes.gradients).chain([
+        let mut count = |weights: &mut Weights| {
+            denormals += weights.denormals();
+            Ok(())
+        };
+        fused.front.each_weights(&mut count).unwrap();
+        fused.chain.links.iter_mut().try_for_each(|link| link.each_weights(&mut count)).unwrap();
+        let (passes, chain) = (&fused.passes, &fused.chain);
+        let buffers = chain.outputs.iter().chain(&chain.gradients).chain([
             &passes.features,
             &passes.pooled,
             &passes.d_pooled,

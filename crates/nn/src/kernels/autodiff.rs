@@ -6,7 +6,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, AutodiffBackend as _, TensorMetadata as _};
 
-use super::operations::{Gradients, NormSettings, Operations};
+use super::operations::{Gradients, NormSettings, Operations, Turns};
 
 impl<B: Operations + Gradients, C: CheckpointStrategy> Operations for Autodiff<B, C> {
     fn convolve(x: FloatTensor<Self>, filters: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -17,6 +17,22 @@ impl<B: Operations + Gradients, C: CheckpointStrategy> Operations for Autodiff<B
                 prep.finish(state, B::convolve(x, filters))
             }
             OpsKind::UnTracked(prep) => prep.finish(B::convolve(x.into_primitive(), filters.into_primitive())),
+        }
+    }
+
+    fn combine(basis: FloatTensor<Self>, coefficients: FloatTensor<Self>, features: usize) -> FloatTensor<Self> {
+        let basis = basis.into_primitive();
+        match Combine.prepare::<C>([coefficients.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish(basis.clone(), B::combine(basis, coefficients.into_primitive(), features)),
+            OpsKind::UnTracked(prep) => prep.finish(B::combine(basis, coefficients.into_primitive(), features)),
+        }
+    }
+
+    fn turn(trained: FloatTensor<Self>, turns: Turns) -> FloatTensor<Self> {
+        let rows = trained.shape()[0];
+        match (Turned { turns: turns.clone(), rows }).prepare::<C>([trained.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((), B::turn(trained.into_primitive(), turns)),
+            OpsKind::UnTracked(prep) => prep.finish(B::turn(trained.into_primitive(), turns)),
         }
     }
 
@@ -79,6 +95,37 @@ impl<B: Gradients> Backward<B, 2> for Convolve {
             if let (Some(parent), Some(gradient)) = (parent, gradient) {
                 tape.register::<B>(parent.id, gradient);
             }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Combine;
+
+impl<B: Gradients> Backward<B, 1> for Combine {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, tape: &mut Tape, _: &mut Checkpointer) {
+        let dy = tape.consume::<B>(&ops.node);
+        if let [Some(parent)] = ops.parents {
+            tape.register::<B>(parent.id, B::combine_gradient(ops.state, dy));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Turned {
+    turns: Turns,
+    rows: usize,
+}
+
+impl<B: Gradients> Backward<B, 1> for Turned {
+    type State = ();
+
+    fn backward(self, ops: Ops<Self::State, 1>, tape: &mut Tape, _: &mut Checkpointer) {
+        let dy = tape.consume::<B>(&ops.node);
+        if let [Some(parent)] = ops.parents {
+            tape.register::<B>(parent.id, B::turn_gradient(dy, self.turns, self.rows));
         }
     }
 }

@@ -3,11 +3,12 @@
 use burn::backend::Flex;
 use invar_kernels::pool::PoolShape;
 use invar_kernels::{
-    Activation, Affine, AffineGradients, ConvShape, FibreShape, Moments, NormShape, Pooling, conv, fibre, norm, pool,
+    Activation, Affine, AffineGradients, CombineShape, ConvShape, FibreShape, Moments, NormShape, Pooling, TurnShape, conv,
+    fibre, filters, norm, pool,
 };
 
 use super::memory::{FlexTensor, entries, recycle, sides, stale, tensor, with_workspace};
-use super::operations::{Gradients, NormSettings, Operations};
+use super::operations::{Gradients, NormSettings, Operations, Turns};
 
 impl Operations for Flex {
     fn convolve(x: FlexTensor, filters: FlexTensor) -> FlexTensor {
@@ -16,6 +17,23 @@ impl Operations for Flex {
         let mut y = stale(shape.output_len());
         with_workspace(|workspace| conv::forward(&shape, entries(&x), entries(&filters), None, &mut y, workspace));
         tensor(y, [shape.batch, shape.height, shape.width, shape.outputs])
+    }
+
+    fn combine(basis: FlexTensor, coefficients: FlexTensor, features: usize) -> FlexTensor {
+        let (basis, coefficients) = (basis.to_contiguous(), coefficients.to_contiguous());
+        let shape = combine_shape(&basis, sides::<2>(&coefficients)[1], features);
+        let mut filters = stale(shape.filters_len());
+        with_workspace(|workspace| filters::combine(&shape, entries(&basis), entries(&coefficients), &mut filters, workspace));
+        tensor(filters, [shape.outputs, features, shape.points])
+    }
+
+    fn turn(trained: FlexTensor, turns: Turns) -> FlexTensor {
+        let trained = trained.to_contiguous();
+        let [rows, columns] = sides(&trained);
+        let shape = turn_shape(&turns, rows, columns / turns.inputs);
+        let mut filters = stale(shape.filters_len());
+        filters::turn(&shape, entries(&trained), &mut filters).expect("sizes are those of the tensors");
+        tensor(filters, [shape.outputs, shape.from.len() / shape.points, shape.inputs, shape.points])
     }
 
     fn batch_moments(x: FlexTensor, fibre: usize) -> FlexTensor {
@@ -78,6 +96,25 @@ impl Gradients for Flex {
         [dx, dw]
     }
 
+    fn combine_gradient(basis: FlexTensor, dy: FlexTensor) -> FlexTensor {
+        let (basis, dy) = (basis.to_contiguous(), into_contiguous(dy));
+        let [outputs, features, _] = sides::<3>(&dy);
+        let shape = combine_shape(&basis, features * outputs, features);
+        let mut gradient = stale(shape.coefficients_len());
+        with_workspace(|workspace| filters::combine_backward(&shape, entries(&basis), entries(&dy), &mut gradient, workspace));
+        recycle(dy);
+        tensor(gradient, [shape.rank, features * outputs])
+    }
+
+    fn turn_gradient(dy: FlexTensor, turns: Turns, rows: usize) -> FlexTensor {
+        let dy = into_contiguous(dy);
+        let shape = turn_shape(&turns, rows, sides::<4>(&dy)[0]);
+        let mut gradient = stale(shape.trained_len());
+        with_workspace(|workspace| filters::turn_backward(&shape, entries(&dy), &mut gradient, workspace));
+        recycle(dy);
+        tensor(gradient, [rows, shape.inputs * shape.outputs])
+    }
+
     fn normalise_gradients(
         x: FlexTensor,
         gamma: FlexTensor,
@@ -135,6 +172,16 @@ fn into_contiguous(tensor: FlexTensor) -> FlexTensor {
 fn conv_shape(x: &FlexTensor, filters: &FlexTensor) -> ConvShape {
     let ([batch, height, width, inputs], [outputs, _, kernel, _]) = (sides(x), sides(filters));
     ConvShape { batch, height, width, inputs, outputs, kernel }
+}
+
+/// `columns` are those of the coefficients.
+fn combine_shape(basis: &FlexTensor, columns: usize, features: usize) -> CombineShape {
+    let [points, rank] = sides(basis);
+    CombineShape { points, rank, features, outputs: columns / features }
+}
+
+fn turn_shape(turns: &Turns, rows: usize, outputs: usize) -> TurnShape<'_> {
+    TurnShape { from: &turns.from, points: turns.points, rows, inputs: turns.inputs, outputs }
 }
 
 fn norm_shape(x: &FlexTensor, settings: NormSettings) -> NormShape {

@@ -27,9 +27,10 @@ thread_local! {
 
 /// Calls a kernel with this thread's workspace. It is taken out while the kernel runs: a thread that waits for others may
 /// be given another kernel meanwhile.
-pub(super) fn with_workspace<R>(call: impl FnOnce(&mut Workspace) -> invar_kernels::Result<R>) -> R {
+pub(crate) fn with_workspace<R>(call: impl FnOnce(&mut Workspace) -> invar_kernels::Result<R>) -> R {
     let kept = WORKSPACE.take();
-    let mut workspace = kept.unwrap_or_else(|| Workspace::new().expect("checked when the network was drawn"));
+    let fresh = || Workspace::new().expect("checked when the network was drawn").with_transforms();
+    let mut workspace = kept.unwrap_or_else(fresh);
     let result = call(&mut workspace).expect("sizes are those of the tensors");
     WORKSPACE.set(Some(workspace));
     result
@@ -46,7 +47,13 @@ pub(super) fn recycle(tensor: FlexTensor) {
     if !tensor.is_unique() || !tensor.is_contiguous() {
         return;
     }
-    let Ok(buffer) = tensor.into_data().try_into_vec::<f32>() else { return };
+    if let Ok(buffer) = tensor.into_data().try_into_vec::<f32>() {
+        keep(buffer);
+    }
+}
+
+/// Keeps a buffer for the next tensor of its length.
+pub(crate) fn keep(buffer: Vec<f32>) {
     if buffer.len() < SMALL {
         return;
     }

@@ -10,8 +10,9 @@
 
 mod autodiff;
 mod conv;
+mod filters;
 mod flex;
-mod memory;
+pub(crate) mod memory;
 mod norm;
 mod operations;
 mod pool;
@@ -20,8 +21,9 @@ pub mod reference;
 use burn::tensor::{Device, Tensor};
 
 pub use conv::conv2d;
+pub use filters::{combine, turn};
 pub use norm::{Normed, Scaling, moments, norm_relu_pool, norm_relu_pool_train};
-pub use operations::{Gradients, NormSettings, Operations};
+pub use operations::{Gradients, NormSettings, Operations, Turns};
 pub use pool::{Window, fibre_max, max_pool, mean_pool, sum_pool};
 
 use crate::{Error, Result};
@@ -33,8 +35,13 @@ pub fn channels_last(x: Tensor<4>) -> Tensor<4> {
 
 /// Refuses an instruction set that was asked for (`INVAR_SIMD`) and is not there.
 pub fn check() -> Result<()> {
+    level().map(drop)
+}
+
+/// The instruction set that is computed with, by name.
+pub fn level() -> Result<String> {
     let level = invar_kernels::Level::current();
-    level.map(drop).map_err(|e| Error::Backend { operation: "choosing kernels", message: e.to_string() })
+    level.map(|level| level.to_string()).map_err(|e| Error::Backend { operation: "choosing kernels", message: e.to_string() })
 }
 
 /// Whether a device has the kernels of this crate.

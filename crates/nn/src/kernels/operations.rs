@@ -1,5 +1,7 @@
 //! What is asked of a backend, on its own tensors.
 
+use std::sync::Arc;
+
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, backend_extension};
 
@@ -14,11 +16,29 @@ pub struct NormSettings {
     pub pool: bool,
 }
 
+/// How filters are turned into several directions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turns {
+    /// For each direction and point the row of what is trained.
+    pub from: Arc<[usize]>,
+    /// Points of a direction.
+    pub points: usize,
+    /// Inputs of a row; outputs follow.
+    pub inputs: usize,
+}
+
 /// The operations of image networks.
 #[backend_extension(Flex, Autodiff)]
 pub trait Operations: Backend {
     /// x `[batch, height, width, inputs]`, filters `[outputs, inputs, k, k]` to `[batch, height, width, outputs]`.
     fn convolve(x: FloatTensor<Self>, filters: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    /// basis `[points, rank]`, coefficients `[rank, features * outputs]` to filters `[outputs, features, points]`. No gradient flows to
+    /// the basis.
+    fn combine(basis: FloatTensor<Self>, coefficients: FloatTensor<Self>, features: usize) -> FloatTensor<Self>;
+
+    /// `[rows, inputs * outputs]` to filters in all directions, `[outputs, directions, inputs, points]`.
+    fn turn(trained: FloatTensor<Self>, turns: Turns) -> FloatTensor<Self>;
 
     /// Mean and variance of each feature, `[2, features]`. No gradient flows through them: [`Operations::normalise`] has the
     /// whole of it.
@@ -49,6 +69,12 @@ pub trait Gradients: Backend {
         dy: FloatTensor<Self>,
         wanted: [bool; 2],
     ) -> [Option<FloatTensor<Self>>; 2];
+
+    /// Gradient of [`Operations::combine`] for the coefficients.
+    fn combine_gradient(basis: FloatTensor<Self>, dy: FloatTensor<Self>) -> FloatTensor<Self>;
+
+    /// Gradient of [`Operations::turn`] for so many rows.
+    fn turn_gradient(dy: FloatTensor<Self>, turns: Turns, rows: usize) -> FloatTensor<Self>;
 
     /// Gradients of [`Operations::normalise`] for x, scale and shift.
     fn normalise_gradients(

@@ -1,9 +1,10 @@
 //! The same operations made of the backend's own: for devices without kernels, and to compare the kernels with.
 
 use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
-use burn::tensor::{Tensor, activation, module};
+use burn::tensor::{Int, Tensor, TensorData, activation, module};
 
 use super::norm::{Normed, Scaling};
+use super::operations::Turns;
 use super::pool::Window;
 
 fn channels_first(x: Tensor<4>) -> Tensor<4> {
@@ -15,6 +16,22 @@ pub fn conv2d(x: Tensor<4>, filters: Tensor<4>) -> Tensor<4> {
     let padding = filters.dims()[3] / 2;
     let options = ConvOptions::new([1, 1], [padding, padding], [1, 1], 1);
     super::channels_last(module::conv2d(channels_first(x), filters, None, options))
+}
+
+/// As [`super::combine`].
+pub fn combine(basis: Tensor<2>, coefficients: Tensor<2>, features: usize) -> Tensor<3> {
+    let (points, columns) = (basis.dims()[0], coefficients.dims()[1]);
+    basis.matmul(coefficients).reshape([points, features, columns / features]).permute([2, 1, 0])
+}
+
+/// As [`super::turn`].
+pub fn turn(trained: Tensor<2>, turns: &Turns) -> Tensor<4> {
+    let (columns, device) = (trained.dims()[1], trained.device());
+    let rows: Vec<i32> = turns.from.iter().map(|&row| row as i32).collect();
+    let index = Tensor::<1, Int>::from_data(TensorData::new(rows, [turns.from.len()]), &device);
+    let directions = turns.from.len() / turns.points;
+    let rows = trained.select(0, index).reshape([directions, turns.points, turns.inputs, columns / turns.inputs]);
+    rows.permute([3, 0, 2, 1])
 }
 
 /// Features as channels of one tall image, `[batch, features, height * fibre, width]`.

@@ -156,3 +156,29 @@ fn a_second_step_reuses_buffers_and_gives_the_same() {
         assert_eq!(first, step());
     }
 }
+
+/// Filters and the gradients of what they are made of.
+fn made<const D: usize>(trained: &Tensor<2>, filters: impl Fn(Tensor<2>) -> Tensor<D>) -> (Tensor<D>, Tensor<2>) {
+    let trained = on(trained, &Device::flex().autodiff()).require_grad();
+    let filters = filters(trained.clone());
+    // A gradient that differs from weight to weight.
+    let gradients = filters.clone().square().sum().backward();
+    (filters.inner(), trained.grad(&gradients).unwrap())
+}
+
+#[test]
+fn filters_from_bases_and_in_all_directions_are_those_of_the_reference() {
+    for (points, rank, features, outputs) in [(9, 9, 4, 32), (9, 3, 5, 7), (27, 6, 1, 18)] {
+        let (basis, coefficients) = (draw::<2>(1, [points, rank]), draw::<2>(2, [rank, features * outputs]));
+        let (found, gradient) = made(&coefficients, |c| combine(on(&basis, &c.device()), c, features));
+        let (expected, d_expected) = made(&coefficients, |c| reference::combine(on(&basis, &c.device()), c, features));
+        assert!(gap(found, expected, WHOLE) < CLOSE && gap(gradient, d_expected, WHOLE) < CLOSE);
+    }
+    let from: Vec<usize> = vec![0, 1, 2, 3, 4, 5, 5, 3, 1, 0, 2, 4];
+    for (inputs, outputs) in [(3, 16), (1, 5), (2, 33)] {
+        let (trained, turns) = (draw::<2>(3, [6, inputs * outputs]), Turns { from: from.clone().into(), points: 3, inputs });
+        let (found, gradient) = made(&trained, |t| turn(t, turns.clone()));
+        let (expected, d_expected) = made(&trained, |t| reference::turn(t, &turns));
+        assert!(gap(found, expected, WHOLE) < CLOSE && gap(gradient, d_expected, WHOLE) < CLOSE);
+    }
+}
