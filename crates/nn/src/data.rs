@@ -217,7 +217,9 @@ impl Dataset {
     #[must_use]
     pub fn with_values(mut self, change: impl Fn(f32) -> f32) -> Self {
         if let Targets::Values(values) = &mut self.targets {
-            values.iter_mut().for_each(|value| *value = change(*value));
+            for value in values.iter_mut() {
+                *value = change(*value);
+            }
         }
         self
     }

@@ -57,12 +57,17 @@ fn by_everything_imposed(networks: &[Networks<'_>], close: &[usize], best: usize
         }
         Ok(Some(networks.fit(Request { imposed: &all, fold: 0, restart: 0, doublings: 0 })?.selection))
     })?;
-    let of = |k: usize| close.iter().position(|&one| one == k).and_then(|at| scores[at].as_ref());
+    Ok(strongest(close, best, &scores))
+}
+
+/// Of these kinds the one with the best scores, in their order; `best` unless another one is clearly better.
+fn strongest(close: &[usize], best: usize, scores: &[Option<Scores>]) -> usize {
+    let of = |k: usize| close.iter().zip(scores).find(|(one, _)| **one == k).and_then(|(_, scores)| scores.as_ref());
     let beats = |k: usize, best: usize| match (of(k), of(best)) {
         (Some(one), Some(other)) => Cost::between(one, other).points > BETTER,
         (one, other) => one.is_some() && other.is_none(),
     };
-    Ok(close.iter().fold(best, |best, &k| if beats(k, best) { k } else { best }))
+    close.iter().fold(best, |best, &k| if beats(k, best) { k } else { best })
 }
 
 /// Asks several kinds at once.
@@ -126,27 +131,18 @@ fn kinds(ground: Ground<'_>) -> Result<Vec<Kind>> {
 
 #[cfg(test)]
 mod tests {
-    use invar_tasks::{SequenceTask, Sequences, Sizes};
-
     use super::*;
-    use crate::problem::Data;
-    use crate::queue::Stop;
-    use crate::screen::ScreenConfig;
-    use crate::screen::folds::Folds;
+    use crate::screen::cost::PerExample;
 
     #[test]
-    fn of_kinds_that_learn_alike_one_that_learns_with_everything_imposed_decides() {
-        // The largest token of sorted ones is the last: every kind reads it off. With all exchanges imposed sums do not tell it.
-        let sizes = Sizes { examples: 600, test: 20, ..Sizes::default() };
-        let data = Data::Sequences(Sequences { length: 3, sizes, ..Sequences::new(SequenceTask::Max) });
-        let problem = data.problem(0).unwrap();
-        let mut config = ScreenConfig { folds: 1, ..ScreenConfig::new(data, &problem) };
-        config.settings.epochs = 60;
-        let folds = Folds::of(&problem, 1, 0).unwrap();
-        let stop = Stop::new();
-        let ground = Ground { problem: &problem, config: &config, folds: &folds, stop: &stop, epochs: &|_| (), memory: None };
-        let (networks, tried, best) = judge(ground, Run { threads: 1, stop: &stop, listen: &|_, _| () }).unwrap();
-        assert_eq!(tried.len(), 3, "linear, feedforward, pairs");
-        assert_eq!(networks[best].kind, Kind::Network(Backbone::Pairs), "{tried:?}");
+    fn of_kinds_that_learn_alike_the_one_that_learns_with_everything_imposed_decides() {
+        let right = |count: usize| Some(Scores { each: PerExample::Right((0..100).map(|k| k < count).collect()), loss: 0.0 });
+        assert_eq!(strongest(&[1, 2], 1, &[right(7), right(97)]), 2);
+        assert_eq!(strongest(&[1, 2], 1, &[right(96), right(97)]), 1, "one point is no reason");
+        assert_eq!(
+            strongest(&[1, 2, 3], 2, &[right(40), None, right(60)]),
+            3,
+            "of a kind without invariant weights anything is better"
+        );
     }
 }
