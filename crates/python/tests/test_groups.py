@@ -59,7 +59,7 @@ def test_what_groups_tell():
     assert not square["mirror"].commutes_with(square["turns"]) and square[0].commutes_with(square[0])
     assert square.join([]).order == 1 and square.join().is_normal
     assert [group.name for group in square[:1]] == ["turns"] and square[-1].name == "mirror"
-    assert square["mirror"].generators == ["axis 0 mirrored"]
+    assert square["mirror"].generators == ["axis 0 swaps 0 and 2"]
     assert pickle.loads(pickle.dumps(square)).names == square.names
 
 

@@ -192,8 +192,10 @@ def test_a_finished_run_is_read_not_repeated(table, tmp_path):
 
 
 INTERRUPTED = """
-    import sys
+    import signal, sys
     import numpy as np
+    # A job in the background of a shell ignores Ctrl-C, and so would this one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from invar import InvarClassifier
     x = np.sort(np.random.default_rng(0).normal(size=(1500, 6)).astype(np.float32), axis=1)
     y = (x.sum(axis=1) > 0).astype(int)

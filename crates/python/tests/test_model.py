@@ -64,10 +64,6 @@ def test_exports(tmp_path, model, table):
     assert np.allclose(outputs, model.outputs(x), atol=1e-5)
     model.export_safetensors(tmp_path / "weights.safetensors")
     assert (tmp_path / "weights.safetensors").stat().st_size > 100
-    # Anybody's ONNX file is measured.
-    kept = model.kept[0]
-    found = invar.certify(tmp_path / "model.onnx", (4,), [kept, "negate"])
-    assert [finding.result for finding in found] == ["holds", "changes"] and found[0].proof is None
 
 
 def test_models_are_copied_whole(tmp_path, run, model, table):
@@ -112,7 +108,7 @@ def test_wrong_files(tmp_path):
     (tmp_path / "text.invar").write_text("this is no model")
     with pytest.raises(ValueError, match="not a model"):
         invar.load(tmp_path / "text.invar")
-    with pytest.raises(OSError):
+    with pytest.raises(ValueError, match="expected a file, got a folder"):
         invar.load(tmp_path)
 
 

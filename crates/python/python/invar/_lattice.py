@@ -230,7 +230,7 @@ def lattice(
     >>> patch.basis("rot").shape
     (6, 3, 3, 3)
     >>> patch.vectors(["rot", "color"])[0].sum()
-    np.int64(3)
+    np.int64(12)
     >>> print(patch.verify())
     all 5 laws hold, in 132 cases
     """
