@@ -49,7 +49,8 @@ fn learns_a_sum() {
 fn the_kept_weights_are_those_of_the_best_epoch() {
     let fit = fit(&config(6), Extras::default());
     let again = evaluate(&fit.model, &sums(64, 2)).unwrap();
-    assert!((again.loss - fit.best_score).abs() < 1e-9);
+    // Kernels and Burn add in another order.
+    assert!((again.loss - fit.best_score).abs() < 1e-5 * again.loss.max(1.0), "{} for {}", again.loss, fit.best_score);
     let recorded = fit.curve[fit.best_epoch - 1].validation_loss;
     assert!((fit.best_score - recorded).abs() < 1e-12);
     assert_eq!(fit.end, End::MaxEpochs);

@@ -99,6 +99,17 @@ pub struct Decision {
     pub doublings: u32,
 }
 
+impl Decision {
+    /// Keeps a set whatever the costs say.
+    pub(super) fn keep_only(&mut self, set: GroupSet) {
+        for (one, finding) in self.findings.iter_mut().enumerate() {
+            finding.kept = set.contains(one);
+        }
+        self.rivals.clear();
+        self.kept = set;
+    }
+}
+
 /// Selects on every fold, then decides on all of them together. `guess` is the share that a model without any input reaches.
 pub fn decide<F: Fitter>(fitter: &F, question: &Question, guess: f64, run: Run<'_>) -> Result<Decision> {
     question.rule.check()?;

@@ -82,7 +82,11 @@ impl ScreenConfig {
         let guess = ground.problem.guess();
         let question =
             Question { rule: self.rule, budget: self.budget, required: self.required.clone(), all_alone: self.all_alone };
-        let decision = decide(&networks[judge], &question, guess, run)?;
+        let mut decision = decide(&networks[judge], &question, guess, run)?;
+        if !self.has_learned(ground.problem.measure, decision.reference.share(), guess) {
+            // Its costs say nothing: keeping what looks free would keep anything.
+            decision.keep_only(networks[judge].closure(&self.required)?);
+        }
         // Final models are trained for as long as the fits that they stand for.
         let longest = ground.config.with_doubled_epochs(decision.doublings);
         let ground = Ground { config: &longest, ..ground };
@@ -94,6 +98,13 @@ impl ScreenConfig {
         let mut record = self.record(&judge, decision, tried, models);
         record.weaken(&judge)?;
         Ok(Screened { record, model })
+    }
+
+    /// Whether a network has learned enough for costs to say something. Where there is less to lose than may be lost, everything would
+    /// look harmless.
+    fn has_learned(&self, measure: Measure, score: f64, guess: f64) -> bool {
+        let little = measure == Measure::Accuracy && 100.0 * (score - guess) <= self.rule.tolerance;
+        !little && score - guess >= LITTLE * (1.0 - guess)
     }
 
     fn with_doubled_epochs(&self, doublings: u32) -> Self {
@@ -317,9 +328,7 @@ impl ScreenRecord {
         };
         let show = |score: f64| self.measure.show(score);
         let advice = "Try more epochs, another network (`network`) or more data";
-        // What there is to lose is less than what may be lost: then everything would look harmless.
-        let little = 100.0 * (score - guess) <= self.config.rule.tolerance && self.measure == Measure::Accuracy;
-        let reason = if little || score - guess < LITTLE * (1.0 - guess) {
+        let reason = if !self.config.has_learned(self.measure, score, guess) {
             format!("with nothing imposed the network has {}, and a guess has {}. {advice}.", show(score), show(guess))
         } else if let Some(plain) = plain.filter(|plain| *plain > free + margin) {
             format!("a plain network has {}, this one {} with nothing imposed. {advice}.", show(plain), show(free))
