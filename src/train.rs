@@ -75,12 +75,12 @@ fn settings(args: &TrainArgs) -> Vec<Setting> {
     ];
     let words = [
         ("--invariant", "data", "invariant", args.invariant.clone()),
-        ("--network", "model", "kind", args.network.map(named)),
-        ("--head", "model", "head", args.head.map(named)),
-        ("--method", "train", "learner", args.method.map(named)),
-        ("--penalty", "train", "penalty", args.penalty.map(named)),
-        ("--schedule", "train", "schedule", args.schedule.map(named)),
-        ("--evidence", "train", "evidence", args.evidence.map(named)),
+        ("--network", "model", "kind", args.network.as_ref().map(named)),
+        ("--head", "model", "head", args.head.as_ref().map(named)),
+        ("--method", "train", "learner", args.method.as_ref().map(named)),
+        ("--penalty", "train", "penalty", args.penalty.as_ref().map(named)),
+        ("--schedule", "train", "schedule", args.schedule.as_ref().map(named)),
+        ("--evidence", "train", "evidence", args.evidence.as_ref().map(named)),
     ];
     let flags = [("--only-shown", "only_shown", args.only_shown), ("--augment", "augment", args.augment)];
     let setting = |option: &str, section, key, value: Value| {
@@ -110,7 +110,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The name of a choice in project files.
-fn named(choice: impl ValueEnum) -> String {
+fn named(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map_or_else(String::new, |value| value.get_name().replace('-', "_"))
 }
 

@@ -168,7 +168,7 @@ fn killed_runs_end_as_others_do() {
         while killed < kills() {
             let folder = work.folder();
             // Up to four kills of one run: also of what goes on, and of what cleans up behind a kill.
-            for _ in 0..1 + (4.0 * draw.next()) as usize {
+            for _ in 0..=((4.0 * draw.next()) as usize) {
                 let mut child = work.start(folder.path());
                 std::thread::sleep(whole.mul_f64(draw.next()));
                 finished += usize::from(child.try_wait().unwrap().is_some());

@@ -407,10 +407,13 @@ fn options_go_before_what_the_file_says() {
 fn a_task_is_a_project_on_its_examples() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let options = "--length 4 --examples 120 --epochs 2 --folds 1 --seed 3 --json";
+    let options = "--length 4 --examples 120 --epochs 2 --folds 1 --seed 3 --set train.require=[\"swap(0;0,1)\"] --json";
     let mut short = json(at, &[&["train", "sum"][..], &options.split(' ').collect::<Vec<_>>()].concat());
     // Written down it is the same.
-    project(at, "[data]\ntask = \"sum\"\nlength = 4\nexamples = 120\n[train]\nepochs = 2\nfolds = 1\nseed = 3\n");
+    project(
+        at,
+        "[data]\ntask = \"sum\"\nlength = 4\nexamples = 120\n[train]\nepochs = 2\nfolds = 1\nseed = 3\nrequire = [\"swap(0;0,1)\"]\n",
+    );
     let mut long = json(at, &["train", "invar.toml", "--json"]);
     for run in [&mut short, &mut long] {
         let run = run.as_object_mut().unwrap();

@@ -165,9 +165,9 @@ fn picture(height: usize, width: usize, standing: bool, noise: &mut Noise) -> Ve
     let mut image: Vec<f32> = (0..3 * height * width).map(|_| 0.3 * noise.next()).collect();
     let (row, column) = (noise.below(height), noise.below(width));
     for channel in image.chunks_mut(height * width) {
-        for k in 0..height * width {
+        for (k, value) in channel.iter_mut().enumerate() {
             if if standing { k % width == column } else { k / width == row } {
-                channel[k] = 1.0;
+                *value = 1.0;
             }
         }
     }

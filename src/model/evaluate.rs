@@ -175,7 +175,7 @@ mod tests {
         let classes = [(0.0, 0.0), (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)];
         let value = |metric| of(metric, &classes, &[]).value;
         assert!((value(Metric::Accuracy) - 0.75).abs() < 1e-12);
-        assert!((value(Metric::BalancedAccuracy) - (2.0 / 3.0 + 1.0) / 2.0).abs() < 1e-12);
+        assert!((value(Metric::BalancedAccuracy) - f64::midpoint(2.0 / 3.0, 1.0)).abs() < 1e-12);
         let numbers = [(1.0, 1.0), (2.0, 4.0), (3.0, 3.0)];
         let value = |metric| of(metric, &numbers, &[]).value;
         assert!((value(Metric::Rmse) - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);

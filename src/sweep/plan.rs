@@ -83,7 +83,9 @@ fn tell(rows: &[Row], records: &str, later: usize) -> Result<()> {
 }
 
 /// The name of the records, what is missing with its row, and how much can only be told later.
-fn missing(args: &PlanArgs) -> Result<(String, Vec<(String, Work)>, usize)> {
+type Missing = (String, Vec<(String, Work)>, usize);
+
+fn missing(args: &PlanArgs) -> Result<Missing> {
     let budget = args.budget;
     let fits = |whole: &dyn Experiment| fits(args, whole);
     match args.what {
@@ -101,7 +103,7 @@ fn missing(args: &PlanArgs) -> Result<(String, Vec<(String, Work)>, usize)> {
     }
 }
 
-fn fits(args: &PlanArgs, whole: &dyn Experiment) -> Result<(String, Vec<(String, Work)>, usize)> {
+fn fits(args: &PlanArgs, whole: &dyn Experiment) -> Result<Missing> {
     crate::reproduce::matching(args.only.as_deref(), whole.cells().iter().map(|cell| cell.data.row()).collect())?;
     let part = Part { whole, only: args.only.as_deref().into(), repeats: args.repeats };
     let records: Vec<Record> = known(&args.results, &part.name())?;
@@ -111,7 +113,7 @@ fn fits(args: &PlanArgs, whole: &dyn Experiment) -> Result<(String, Vec<(String,
     Ok((part.name(), missing.into_iter().map(work).collect(), later))
 }
 
-fn screens(args: &PlanArgs, field: Field) -> Result<(String, Vec<(String, Work)>, usize)> {
+fn screens(args: &PlanArgs, field: Field) -> Result<Missing> {
     crate::train::refuse("screens", [("--repeats", args.repeats.is_some())])?;
     let tables = ScreenTables { budget: args.budget, field };
     crate::reproduce::matching(args.only.as_deref(), tables.tasks().iter().map(invar_lab::problem::Data::row).collect())?;

@@ -183,10 +183,7 @@ impl Builder<'_> {
                 // As numpy.rot90: the entry at (row, column) goes to (n - 1 - column, row).
                 made(vec![self.moving(|index| (index[*a], index[*b]) = (n - 1 - index[*b], index[*a]))])
             }
-            Kind::Flip { axis } => {
-                self.check_axes(&[*axis])?;
-                made(vec![self.flip(*axis)])
-            }
+            Kind::Flip { axis } => self.check_axes(&[*axis]).and_then(|()| made(vec![self.flip(*axis)])),
             Kind::Flips { axes } => {
                 self.check_axes(axes)?;
                 made(axes.iter().map(|&axis| self.flip(axis)).collect())

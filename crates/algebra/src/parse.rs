@@ -93,7 +93,7 @@ impl Interpreter<'_> {
             "permute" => Kind::Permute { axis: self.axis(call)? },
             "cycle" => Kind::Cycle { axis: self.axis(call)? },
             "mirror" | "rotate" | "reverse" => Kind::Alias(self.alias(call)?),
-            "shift" | "exchange" if self.said(call).is_some() => Kind::Alias(self.alias(call)?),
+            "shift" | "exchange" if said(call).is_some() => Kind::Alias(self.alias(call)?),
             "shift" => Kind::Shift { axis: self.axis(call)? },
             "exchange" => self.exchange(call)?,
             "swap" => self.swap(call)?,
@@ -138,17 +138,10 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The alias that a call is.
-    fn said(&self, call: &Call<'_>) -> Option<Alias> {
-        let [part] = &call.parts[..] else { return None };
-        let [Value { is: Is::Call(argument), .. }] = &part[..] else { return None };
-        Alias::named(call.word, argument.word).filter(|_| argument.parts.is_empty())
-    }
-
     fn alias(&self, call: &Call<'_>) -> Result<Alias> {
         let known = ALIASES.iter().filter(|(_, word, _)| *word == call.word).map(|(alias, ..)| alias.to_string());
         let expected = || format!("expected {}", known.collect::<Vec<_>>().join(" or "));
-        self.said(call).map_or_else(|| self.wrong(call.end, expected()), Ok)
+        said(call).map_or_else(|| self.wrong(call.end, expected()), Ok)
     }
 
     fn exchange(&self, call: &Call<'_>) -> Result<Kind> {
@@ -200,7 +193,7 @@ impl Interpreter<'_> {
         }
         part.iter()
             .map(|value| match &value.is {
-                Is::Call(inner) if inner.word == "exchange" && self.said(inner).is_none() => {
+                Is::Call(inner) if inner.word == "exchange" && said(inner).is_none() => {
                     self.wrong(inner.at, "exchange stands for candidates of its own and cannot be joined")
                 }
                 Is::Call(inner) if matches!(inner.word, "swaps" | "node_swaps") => self.wrong(
@@ -296,6 +289,13 @@ fn fraction(text: &str) -> Option<RBig> {
     }
     let value = RBig::from_str(&format!("{unsigned}/{bottom}")).ok()?;
     Some(if top.starts_with('-') { -value } else { value })
+}
+
+/// The alias that a call is.
+fn said(call: &Call<'_>) -> Option<Alias> {
+    let [part] = &call.parts[..] else { return None };
+    let [Value { is: Is::Call(argument), .. }] = &part[..] else { return None };
+    Alias::named(call.word, argument.word).filter(|_| argument.parts.is_empty())
 }
 
 #[cfg(test)]

@@ -246,7 +246,7 @@ impl FitConfig {
         let transform = whole
             .map(|whole| move |rng: &mut Rng, example: Example| move_by(&whole.sample(&mut |k| rng.random_range(0..k)), example));
         let augmentation = transform.as_ref().map(|transform| transform as Augmentation);
-        let extras = Extras { penalty: penalty.as_ref(), augmentation, cancel: stop.map(Stop::flag), ..Extras::default() };
+        let extras = Extras { penalty: penalty.as_ref(), augmentation, cancel: stop.map(Stop::flag) };
         let fit = train(built.network.clone(), &problem.train, &problem.validation, &self.train_config(), extras, observer)?;
 
         let (validation, extrapolation) = problem.metrics(&fit.model)?;

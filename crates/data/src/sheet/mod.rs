@@ -166,9 +166,8 @@ impl<'a> Sheet<'a> {
         }
         let category = |facts: ColumnFacts| match facts.kind {
             ColumnKind::Categories(names) => Ok(names),
-            ColumnKind::Numbers => Ok(Vec::new()),
-            // Cell by cell, so that the place of what is no number is told.
-            ColumnKind::Mixed(_) => Ok(Vec::new()),
+            // What is mixed is told cell by cell, with the place of what is no number.
+            ColumnKind::Numbers | ColumnKind::Mixed(_) => Ok(Vec::new()),
             ColumnKind::Empty if self.source.missing == Missing::Refuse || facts.rows == 0 => Ok(Vec::new()),
             _ => check_input(&self.origin, &facts).map(|()| Vec::new()),
         };

@@ -119,8 +119,8 @@ fn columns_that_are_no_inputs_are_refused_or_left_out() {
     let dates = message("x,when,class\n1,2024-01-01,a\n2,2024-01-02,b\n");
     assert!(dates.contains("the column `when` holds dates (`2024-01-01`): make numbers of them"), "{dates}");
     assert!(dates.ends_with("leave the column out: `ignore = [\"when\"]` under [data]"), "{dates}");
-    let rows: String = (0..30).map(|k| format!("{k},name {k},{}\n", k % 2)).collect();
-    let texts = message(&format!("x,who,class\n{rows}"));
+    let rows: Vec<String> = (0..30).map(|k| format!("{k},name {k},{}\n", k % 2)).collect();
+    let texts = message(&format!("x,who,class\n{}", rows.concat()));
     assert!(texts.contains("the column `who` holds texts of which most are different"), "{texts}");
 }
 

@@ -31,8 +31,8 @@ pub(super) fn encode(project: &mut Project, tables: &mut [&mut Table]) -> Result
     let (coding, candidates, required) = if coded {
         let groups = columns.fitting(&candidates)?;
         let coding = columns.coding(&groups)?;
-        let required = required.map(|list| columns.moved(&list, &columns.fitting(&list)?, &coding)).transpose()?;
-        (Some(coding.clone()), columns.moved(&candidates, &groups, &coding)?, required)
+        let required = required.map(|list| moved(&list, &columns.fitting(&list)?, &coding)).transpose()?;
+        (Some(coding.clone()), moved(&candidates, &groups, &coding)?, required)
     } else {
         (None, candidates, required)
     };
@@ -61,15 +61,6 @@ impl Columns<'_> {
 
     fn categories(&self, column: usize) -> &[String] {
         self.train().categories.get(column).map_or(&[], Vec::as_slice)
-    }
-
-    /// The values of a column in a table.
-    fn values<'t>(&self, table: &'t Table, column: usize) -> impl Iterator<Item = f32> + use<'t> {
-        table.inputs.iter().skip(column).step_by(table.width()).copied()
-    }
-
-    fn gaps(&self, table: &Table, column: usize) -> usize {
-        self.values(table, column).filter(|value| value.is_nan()).count()
     }
 
     /// The groups of each candidate on the columns. Of a family those are left out that exchange numbers with texts; a single candidate
@@ -113,8 +104,8 @@ impl Columns<'_> {
         for orbit in orbits {
             let texts: BTreeSet<&String> = orbit.iter().flat_map(|&column| self.categories(column)).collect();
             let categories: Vec<String> = texts.into_iter().cloned().collect();
-            let gaps: usize = orbit.iter().map(|&column| self.gaps(train, column)).sum();
-            let any = self.tables.iter().any(|table| orbit.iter().any(|&column| self.gaps(table, column) > 0));
+            let gaps: usize = orbit.iter().map(|&column| missing(train, column)).sum();
+            let any = self.tables.iter().any(|table| orbit.iter().any(|&column| missing(table, column) > 0));
             let share = gaps as f64 / (orbit.len() * train.len()).max(1) as f64;
             let indicator = gaps >= MANY_GAPS && share >= SHARE_OF_GAPS && self.shape.axes() == 1;
             let fill = if any || !categories.is_empty() { self.fill(&orbit, &categories)? } else { Vec::new() };
@@ -139,7 +130,7 @@ impl Columns<'_> {
         for &column in orbit {
             let own = self.categories(column);
             let places: Vec<usize> = own.iter().map(|name| categories.partition_point(|other| other < name)).collect();
-            for value in self.values(train, column).filter(|value| value.is_finite()) {
+            for value in values(train, column).filter(|value| value.is_finite()) {
                 count += 1.0;
                 match places.get(value as usize) {
                     _ if places.is_empty() => sums[0] += f64::from(value),
@@ -156,38 +147,12 @@ impl Columns<'_> {
         Ok(sums.into_iter().map(|sum| (sum / count) as f32).collect())
     }
 
-    /// The candidates as they move entries, by the names that they have on columns.
-    fn moved(&self, candidates: &[Candidate], groups: &[Vec<Group>], coding: &Coding) -> Result<Vec<Candidate>> {
-        let plain = |column: &Coded| column.categories.is_empty() && !column.indicator;
-        if coding.columns.iter().all(plain) {
-            return Ok(candidates.to_vec());
-        }
-        let blocks = coding.blocks();
-        let lift = |action: &Action| {
-            let images = permutation(action)?;
-            let entries = blocks.iter().zip(images).flat_map(|(from, &to)| {
-                let start = blocks[to as usize].start;
-                (0..from.len()).map(move |k| (false, start + k))
-            });
-            Some(Generator::Images(entries.collect()))
-        };
-        let candidate = |group: &Group| {
-            let list: Option<Vec<Generator>> = group.generators().iter().map(lift).collect();
-            let list = list.filter(|list| !list.is_empty()).ok_or_else(|| {
-                let expected = "permutations of columns where some hold texts or have gaps".into();
-                Error::Setting { name: "[symmetries] candidates", expected, got: group.name().to_owned() }
-            })?;
-            Ok(Candidate { name: Some(group.name().to_owned()), kind: Kind::Generators { axes: Vec::new(), list } })
-        };
-        groups.iter().flatten().map(candidate).collect()
-    }
-
     /// What was done, in words.
     fn notes(&self, coding: &Coding) -> Vec<String> {
         let examples: usize = self.tables.iter().map(|table| table.len()).sum();
         let tell = |(column, coded): (usize, &Coded)| {
             let Coded { name, categories, indicator, fill } = coded;
-            let gaps: usize = self.tables.iter().map(|table| self.gaps(table, column)).sum();
+            let gaps: usize = self.tables.iter().map(|table| missing(table, column)).sum();
             let mut parts = Vec::new();
             if !categories.is_empty() {
                 parts.push(format!("{} categories, an entry each", categories.len()));
@@ -220,6 +185,42 @@ fn permutation(action: &Action) -> Option<&[u32]> {
     }
 }
 
+/// How many values of a column are missing.
+fn missing(table: &Table, column: usize) -> usize {
+    values(table, column).filter(|value| value.is_nan()).count()
+}
+
+/// The values of a column in a table.
+fn values(table: &Table, column: usize) -> impl Iterator<Item = f32> {
+    table.inputs.iter().skip(column).step_by(table.width()).copied()
+}
+
+/// The candidates as they move entries, by the names that they have on columns.
+fn moved(candidates: &[Candidate], groups: &[Vec<Group>], coding: &Coding) -> Result<Vec<Candidate>> {
+    let plain = |column: &Coded| column.categories.is_empty() && !column.indicator;
+    if coding.columns.iter().all(plain) {
+        return Ok(candidates.to_vec());
+    }
+    let blocks = coding.blocks();
+    let lift = |action: &Action| {
+        let images = permutation(action)?;
+        let entries = blocks.iter().zip(images).flat_map(|(from, &to)| {
+            let start = blocks[to as usize].start;
+            (0..from.len()).map(move |k| (false, start + k))
+        });
+        Some(Generator::Images(entries.collect()))
+    };
+    let candidate = |group: &Group| {
+        let list: Option<Vec<Generator>> = group.generators().iter().map(lift).collect();
+        let list = list.filter(|list| !list.is_empty()).ok_or_else(|| {
+            let expected = "permutations of columns where some hold texts or have gaps".into();
+            Error::Setting { name: "[symmetries] candidates", expected, got: group.name().to_owned() }
+        })?;
+        Ok(Candidate { name: Some(group.name().to_owned()), kind: Kind::Generators { axes: Vec::new(), list } })
+    };
+    groups.iter().flatten().map(candidate).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(names(&loaded), ["swap(0;0,2)", "swap(0;1,3)"]);
         // 3.5 is the mean of both columns, since they may be exchanged.
         assert_eq!(loaded.train.example(1), [3.5, 1.0, 0.0, 0.0, 6.0, 0.0, 1.0, 0.0]);
-        assert_eq!(loaded.train.example(2)[4], 3.5);
+        assert_eq!(loaded.train.example(2)[4..5], [3.5]);
         let Action::Permutation(moved) = &loaded.groups[1].generators()[0] else { panic!("a permutation") };
         assert_eq!(moved.images(), [0, 5, 6, 7, 4, 1, 2, 3]);
         assert!(
@@ -266,9 +267,9 @@ mod tests {
 
     #[test]
     fn many_gaps_are_told_by_an_entry() {
-        let rows: String =
+        let rows: Vec<String> =
             (0..20).map(|k| format!("{},{k},{}\n", if k < 6 { "NA".into() } else { k.to_string() }, k % 2)).collect();
-        let rows = format!("a,b,y\n{rows}");
+        let rows = format!("a,b,y\n{}", rows.concat());
         let loaded = load(&rows, "", r#"["exchange(a,b)"]"#).unwrap();
         assert_eq!(loaded.train.columns, ["a", "a missing", "b", "b missing"]);
         assert_eq!((loaded.train.example(0)[1], loaded.train.example(0)[3], loaded.train.example(7)[1]), (1.0, 0.0, 0.0));

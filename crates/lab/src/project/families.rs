@@ -27,14 +27,14 @@ pub(super) fn families(names: &[String]) -> Vec<Family> {
     let mut found: Vec<Family> = Vec::new();
     for name in names {
         let Some((stem, number, tail)) = numbered(name) else { continue };
-        let family = match found.iter().position(|family| (family.stem.as_str(), family.tail.as_str()) == (stem, tail)) {
-            Some(place) => &mut found[place],
-            None => {
+        let family =
+            if let Some(place) = found.iter().position(|family| (family.stem.as_str(), family.tail.as_str()) == (stem, tail)) {
+                &mut found[place]
+            } else {
                 found.push(Family { stem: stem.into(), tail: tail.into(), members: BTreeMap::new() });
                 let last = found.len() - 1;
                 &mut found[last]
-            }
-        };
+            };
         // `x1` and `x01` are not one family.
         if family.members.insert(number, name.clone()).is_some() {
             family.members.insert(u32::MAX, name.clone());

@@ -111,12 +111,11 @@ fn write_one(text: &str, setting: &Setting) -> String {
     let end = lines[start + 1..].iter().position(|line| line.starts_with('[')).map_or(lines.len(), |length| start + 1 + length);
     let found = (start + 1..end).filter(|&at| names(&lines[at], key));
     // A line that counts before one that is a comment.
-    match found.min_by_key(|&at| lines[at].starts_with('#')) {
-        Some(at) => lines[at] = line,
-        None => {
-            let last = (start..end).rev().find(|&at| !lines[at].trim().is_empty()).unwrap_or(start);
-            lines.insert(last + 1, line);
-        }
+    if let Some(at) = found.min_by_key(|&at| lines[at].starts_with('#')) {
+        lines[at] = line;
+    } else {
+        let last = (start..end).rev().find(|&at| !lines[at].trim().is_empty()).unwrap_or(start);
+        lines.insert(last + 1, line);
     }
     lines.join("\n") + "\n"
 }

@@ -193,6 +193,7 @@ fn as_image(shape: &[usize]) -> (Option<Vec<usize>>, Layout) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "most of it is the text of the file")]
 fn write(guess: &Guess) -> String {
     let quote = |text: &str| toml::Value::String(text.to_string()).to_string();
     let optional = |key: &str, value: Option<String>, example: &str| match value {

@@ -84,11 +84,11 @@ impl Budget {
     /// At a constant rate Adam's noise hides how well a penalised network fits: validation accuracy jumps by 30 points from one
     /// epoch to the next, and the published patience can run out before it settles. `standard` therefore lets the rate fall to nothing;
     /// `tuned` and `paper` wait for as long as loss or penalty falls; `published` is as published.
-    pub(crate) fn apply(self, fit: FitConfig, pace: Pace) -> FitConfig {
+    pub(crate) fn apply(self, fit: &FitConfig, pace: Pace) -> FitConfig {
         let epochs = self.max_epochs(fit.method);
-        let fit = FitConfig { learning_rate: pace.rate, ..fit };
+        let fit = FitConfig { learning_rate: pace.rate, ..fit.clone() };
         match self {
-            Self::Published => published(FitConfig { batch: 64, ..fit }, epochs),
+            Self::Published => published(&FitConfig { batch: 64, ..fit }, epochs),
             Self::Paper => {
                 let stopping = StoppingConfig { patience: (epochs / 10).max(10), ..fit.stopping };
                 FitConfig { max_epochs: epochs, stopping, ..fit }
@@ -155,9 +155,9 @@ fn is_slow(method: Method) -> bool {
 }
 
 /// Epochs and early stopping of the published code.
-pub(super) fn published(fit: FitConfig, epochs: usize) -> FitConfig {
+pub(super) fn published(fit: &FitConfig, epochs: usize) -> FitConfig {
     let stopping = StoppingConfig { patience: (epochs / 10).max(10), progress: Progress::Score, ..fit.stopping };
-    FitConfig { max_epochs: epochs, stopping, ..fit }
+    FitConfig { max_epochs: epochs, stopping, ..fit.clone() }
 }
 
 impl FromStr for Budget {

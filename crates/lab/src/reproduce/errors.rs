@@ -91,7 +91,7 @@ pub(super) fn in_turn(mut plans: Vec<(u64, Data)>) -> Vec<(u64, Data)> {
     // By experience: below 2,000 examples five folds decide, which is as much work as one split of many more.
     let work = |size: usize| match size {
         ..=50 => 1,
-        ..=200 => 2,
+        51..=200 => 2,
         _ => 6,
     };
     let mut passed: BTreeMap<usize, usize> = BTreeMap::new();

@@ -294,7 +294,7 @@ impl Experiment for ImageTables {
         };
         let epochs = self.epochs();
         match (self.budget, pace.schedule) {
-            (Budget::Published, _) => published(fit, epochs),
+            (Budget::Published, _) => published(&fit, epochs),
             (Budget::Tuned, Schedule::OneCycle) => fit.with_schedule(Schedule::OneCycle, 12),
             (_, Schedule::OneCycle) => fit.with_schedule(Schedule::OneCycle, epochs),
             (_, Schedule::Constant) => {

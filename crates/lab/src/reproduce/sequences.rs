@@ -116,7 +116,7 @@ impl Experiment for SequenceTables {
 
     fn config(&self, cell: &Cell, pace: Pace, repeat: u64) -> FitConfig {
         let fit = FitConfig::new(cell.data, cell.method);
-        self.budget.apply(FitConfig { lambda: cell.lambda, head: self.head, seed: repeat, ..fit }, pace)
+        self.budget.apply(&FitConfig { lambda: cell.lambda, head: self.head, seed: repeat, ..fit }, pace)
     }
 
     fn weighs_penalty(&self) -> bool {

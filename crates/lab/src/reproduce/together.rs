@@ -252,6 +252,8 @@ mod tests {
         let problem = data.problem(0).unwrap();
         let mut tiny = ScreenConfig { folds: 1, ..ScreenConfig::new(data, &problem) };
         (tiny.settings.epochs, tiny.settings.restarts) = (1, 1);
+        // In an epoch nothing is learned, and nothing else would be kept.
+        tiny.required = [0].into_iter().collect();
         let found = tiny.screen(&problem, 1, &Stop::new(), &|_| (), None).unwrap().record;
         let fold = ScreenTables { budget: Budget::Fold, field: Field::Images }.tasks().remove(2);
         let config = ScreenConfig { data: fold, seed: 0, ..found.config.clone() };

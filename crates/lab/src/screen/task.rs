@@ -152,6 +152,7 @@ struct Models<'a> {
 }
 
 impl<'a> Models<'a> {
+    #[expect(clippy::too_many_lines, reason = "the fits, what they are compared by, and the rows share too much to part")]
     fn compare(&mut self, judge: &Networks<'a>, linear: Option<&Networks<'a>>, decision: &Decision) -> Result<Trained> {
         let problem = self.ground.problem;
         let truth = problem.symmetry.as_ref().map(|symmetry| judge.closure(symmetry)).transpose()?;

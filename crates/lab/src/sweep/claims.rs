@@ -198,11 +198,14 @@ impl Claim<'_> {
     }
 }
 
+/// The turn of a claim, what its owner had written there, and since when.
+type Seen = (u32, Option<(String, u64)>, Instant);
+
 /// Tells lost owners from slow ones, by one clock.
 #[derive(Debug)]
 pub struct Watch {
     lease: Duration,
-    seen: HashMap<String, (u32, Option<(String, u64)>, Instant)>,
+    seen: HashMap<String, Seen>,
 }
 
 impl Watch {

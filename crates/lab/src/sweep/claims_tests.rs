@@ -35,7 +35,7 @@ fn a_lost_owner_is_followed_by_one_and_notices() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b, c] = [(); 3].map(|()| claims(folder.path()));
     let mut own = a.take("fit", 0).unwrap().unwrap();
-    let lease = Duration::from_secs(60);
+    let lease = Duration::from_mins(1);
     let (mut watch, start) = (Watch::new(lease), Instant::now());
     let mut lost = |after: u64| watch.is_lost("fit", &b.last("fit", None).unwrap().unwrap(), start + Duration::from_secs(after));
     assert!(!lost(0) && !lost(59));
@@ -53,7 +53,7 @@ fn clocks_of_other_machines_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (claims(folder.path()), claims(folder.path()));
     let mut own = a.take("fit", 0).unwrap().unwrap();
-    let (mut watch, start) = (Watch::new(Duration::from_secs(60)), Instant::now());
+    let (mut watch, start) = (Watch::new(Duration::from_mins(1)), Instant::now());
     let year = Duration::from_hours(24 * 365);
     for (round, stamp) in [SystemTime::UNIX_EPOCH, SystemTime::now() + year, SystemTime::now() - year].into_iter().enumerate() {
         assert!(own.beat().unwrap());
@@ -93,7 +93,7 @@ proptest! {
     fn every_fit_has_one_owner(moves in prop::collection::vec((0..3_usize, 0..5_u8, 0..50_u64), 1..60)) {
         let folder = tempfile::tempdir().unwrap();
         let workers = [(); 3].map(|()| claims(folder.path()));
-        let mut watches = [(); 3].map(|()| Watch::new(Duration::from_secs(60)));
+        let mut watches = [(); 3].map(|()| Watch::new(Duration::from_mins(1)));
         let mut own: [Option<Claim<'_>>; 3] = [None, None, None];
         let (mut now, mut beaten) = (Instant::now(), [Instant::now(); 3]);
         for (who, what, seconds) in moves {
@@ -120,7 +120,7 @@ proptest! {
                     if let Some(claim) = next.map(|turn| workers[who].take("fit", turn).unwrap()) {
                         for other in 0..3 {
                             let owner = own[other].as_ref();
-                            prop_assert!(owner.is_none() || now - beaten[other] >= Duration::from_secs(60));
+                            prop_assert!(owner.is_none() || now - beaten[other] >= Duration::from_mins(1));
                         }
                         own[who] = claim;
                         beaten[who] = now;

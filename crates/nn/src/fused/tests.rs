@@ -63,16 +63,16 @@ fn cases() -> Vec<(&'static str, Network, Dataset)> {
         ("entries", pairs("5", swaps, 2, FrontKind::Pointwise, false, 1), data(5, false, false)),
         ("entries, signs", pairs("4", signs, 2, FrontKind::Pointwise, false, 3), data(4, false, true)),
         ("tokens", pairs("5", swaps, 2, tokens, false, 1), data(5, true, false)),
-        ("CG layer on tokens", cg(CgFeedForwardConfig::tokens(9), 5), data(5, true, false)),
-        ("CG layer on tokens, per feature", cg(per_feature, 5), data(5, true, true)),
-        ("CG layer on entries, affine", cg(affine, 4), data(4, false, false)),
-        ("CG layer on entries, imposed", cg(imposed, 4), data(4, false, true)),
+        ("CG layer on tokens", cg(&CgFeedForwardConfig::tokens(9), 5), data(5, true, false)),
+        ("CG layer on tokens, per feature", cg(&per_feature, 5), data(5, true, true)),
+        ("CG layer on entries, affine", cg(&affine, 4), data(4, false, false)),
+        ("CG layer on entries, imposed", cg(&imposed, 4), data(4, false, true)),
         ("plain, tokens", plain(true), data(4, true, true)),
         ("plain, entries", plain(false), data(4, false, false)),
     ]
 }
 
-fn cg(config: CgFeedForwardConfig, positions: usize) -> Network {
+fn cg(config: &CgFeedForwardConfig, positions: usize) -> Network {
     config.init(&Bases::sequence(positions), &mut Init::new(7, &Device::flex())).unwrap().into()
 }
 

@@ -121,7 +121,9 @@ impl Interpreter {
         }
         last.remove(self.model.outputs[0].as_str());
         let mut needless = vec![Vec::new(); self.model.nodes.len()];
-        last.into_iter().for_each(|(name, index)| needless[index].push(name));
+        for (name, index) in last {
+            needless[index].push(name);
+        }
         needless
     }
 

@@ -54,7 +54,7 @@ impl Task<'_> {
             rayon::join(|| self.divide(tasks, range.start..middle, left), || self.divide(tasks, middle..range.end, right));
         } else if !range.is_empty() {
             BUFFERS.with_borrow_mut(|[spread, products]| {
-                self.arch.run(Bands { task: *self, bands: tasks.get(range.start), spread, products, y });
+                self.arch.run(Bands { task: *self, range: tasks.get(range.start), spread, products, y });
             });
         }
     }
@@ -63,7 +63,7 @@ impl Task<'_> {
 /// Some bands, with their part of the outputs.
 struct Bands<'a> {
     task: Task<'a>,
-    bands: Range<usize>,
+    range: Range<usize>,
     spread: &'a mut Buffer,
     products: &'a mut Buffer,
     y: &'a mut [f32],
@@ -86,7 +86,7 @@ impl Bands<'_> {
         Input<M>: Matrix<A, A>,
         Output<M>: Matrix<A, M>,
     {
-        let Self { task: Task { arch, tiling, x, factors, bias }, bands, spread, products, y } = self;
+        let Self { task: Task { arch, tiling, x, factors, bias }, range: bands, spread, products, y } = self;
         let (inputs, lanes) = (tiling.shape.inputs, N * S::F32_LANES);
         let tiles = bands.len() * tiling.columns;
         let layout = Spread { tiles, channels: inputs, group: inputs };
@@ -106,9 +106,7 @@ impl Bands<'_> {
                         let mut acc = zeros::<S, R, N>(simd);
                         add_product::<S, R, N>(simd, rows, columns, &mut acc);
                         let to = S::as_mut_simd_f32s(&mut to[block.start * lanes..block.end * lanes]).0.as_chunks_mut::<N>().0;
-                        for r in 0..R {
-                            to[r] = acc[r];
-                        }
+                        to[..R].copy_from_slice(&acc);
                     });
                 }
             }

@@ -41,7 +41,7 @@ impl Tiling {
             rows: shape.height.div_ceil(side),
             columns: shape.width.div_ceil(side),
         });
-        let best = tiling.into_iter().min_by_key(|tiling| tiling.products())?;
+        let best = tiling.into_iter().min_by_key(Tiling::products)?;
         // Kernel positions inside the image, as the direct product counts.
         let inside = |size: usize| 3 * size - 2;
         let direct = inside(shape.height) * inside(shape.width);
