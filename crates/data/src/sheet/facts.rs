@@ -6,7 +6,7 @@ use csv::StringRecord;
 use serde::Serialize;
 
 use super::cell::Value;
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Result, printable, quote};
 use crate::limits::Budget;
 
 /// Most categories of a column.
@@ -56,7 +56,7 @@ pub enum ColumnKind {
 impl ColumnFacts {
     /// What an input cannot be, in words, and what to do about it.
     pub fn unfit(&self) -> Option<String> {
-        let leave = format!("leave the column out: `ignore = [\"{}\"]` under [data]", self.name);
+        let leave = format!("leave the column out: `ignore = [\"{}\"]` under [data]", printable(&self.name));
         match &self.kind {
             ColumnKind::Numbers | ColumnKind::Categories(_) => None,
             ColumnKind::Mixed(text) => Some(format!("numbers, and {} among them: mend it or {leave}", quote(text))),

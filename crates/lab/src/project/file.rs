@@ -23,7 +23,7 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskSection>,
     /// What might leave the answer alone; empty for those of a built-in task.
-    #[serde(default, skip_serializing_if = "SymmetrySection::is_empty")]
+    #[serde(default)]
     pub symmetries: SymmetrySection,
     /// Which network.
     #[serde(default)]
@@ -194,12 +194,6 @@ pub enum Goal {
 pub struct SymmetrySection {
     /// Transformations of an input that might leave the answer alone, in shorthand.
     pub candidates: Vec<Candidate>,
-}
-
-impl SymmetrySection {
-    fn is_empty(&self) -> bool {
-        self.candidates.is_empty()
-    }
 }
 
 /// `[model]`.

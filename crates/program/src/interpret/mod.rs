@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use invar_data::Limits;
 use invar_data::onnx::{Attribute, Constant, Model, Node};
+use invar_data::{Limits, printable};
 use rayon::prelude::*;
 
 use crate::certify::tolerance::LIMIT;
@@ -148,7 +148,7 @@ impl Interpreter {
             }
         }
         let name = self.model.outputs[0].as_str();
-        let output = values.get(name).ok_or_else(|| wrong(format!("nothing computes the output `{name}`")))?;
+        let output = values.get(name).ok_or_else(|| wrong(format!("nothing computes the output `{}`", printable(name))))?;
         Ok(output.as_floats().map_err(wrong)?.to_vec())
     }
 
@@ -163,7 +163,7 @@ impl Interpreter {
             }
             match self.model.constants.get(name) {
                 Some(constant) => Ok(Some(Cow::Owned(Array::of(constant)?))),
-                None => Err(format!("nothing computes `{name}`")),
+                None => Err(format!("nothing computes `{}`", printable(name))),
             }
         };
         node.inputs.iter().map(find).collect()
