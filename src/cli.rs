@@ -207,7 +207,8 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     pub(crate) augment: bool,
 
-    /// Epochs at most [default: 150 on sequences and graphs (cgreg: 300), on arrays and images by the number of examples].
+    /// Epochs of a fit [default: 150 on sequences and graphs (cgreg: 300), on arrays and images by the number of examples]. screen
+    /// doubles them while the network is still learning.
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 

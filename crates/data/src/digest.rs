@@ -122,17 +122,12 @@ mod tests {
     use super::*;
 
     fn table(inputs: &[f32], values: &[usize]) -> Table {
-        Table {
-            shape: vec![2],
-            inputs: inputs.to_vec(),
-            labels: Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
-            columns: Vec::new(),
-            categories: Vec::new(),
-            stored: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: "here".into(),
-        }
+        Table::new(
+            vec![2],
+            inputs.to_vec(),
+            Labels::Classes { names: vec!["a".into(), "b".into()], values: values.to_vec() },
+            "here",
+        )
     }
 
     #[test]

@@ -69,17 +69,12 @@ mod tests {
     use super::*;
 
     fn table(classes: &[usize]) -> Table {
-        Table {
-            shape: vec![1],
-            inputs: vec![0.0; classes.len()],
-            labels: Labels::Classes { names: (0..4).map(|i| i.to_string()).collect(), values: classes.to_vec() },
-            columns: Vec::new(),
-            categories: Vec::new(),
-            stored: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: "a".into(),
-        }
+        Table::new(
+            vec![1],
+            vec![0.0; classes.len()],
+            Labels::Classes { names: (0..4).map(|i| i.to_string()).collect(), values: classes.to_vec() },
+            "a",
+        )
     }
 
     proptest! {

@@ -124,17 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn table(width: usize, inputs: Vec<f32>) -> Table {
-        Table {
-            shape: vec![width],
-            inputs,
-            labels: Labels::None,
-            columns: Vec::new(),
-            categories: Vec::new(),
-            stored: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: String::new(),
-        }
+        Table::new(vec![width], inputs, Labels::None, "")
     }
 
     #[test]

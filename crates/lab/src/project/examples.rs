@@ -191,17 +191,7 @@ mod tests {
     #[test]
     fn rows_are_spread_over_classes() {
         let labels = Labels::Classes { names: vec!["a".into(), "b".into(), "c".into()], values: vec![1, 1, 0, 1] };
-        let table = |labels: Labels| Table {
-            shape: vec![1],
-            inputs: vec![0.0; labels.len()],
-            labels,
-            columns: Vec::new(),
-            categories: Vec::new(),
-            stored: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: String::new(),
-        };
+        let table = |labels: Labels| Table::new(vec![1], vec![0.0; labels.len()], labels, "");
         assert_eq!(spread(&table(labels)), [2, 0]);
         assert_eq!(spread(&table(Labels::Values(vec![0.0; 12]))), [0, 2, 4, 6, 8, 10]);
         assert_eq!(spread(&table(Labels::Values(vec![0.0; 2]))), [0, 1]);

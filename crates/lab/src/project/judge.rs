@@ -164,17 +164,7 @@ mod tests {
 
     fn table(labels: Labels) -> Table {
         let inputs = vec![0.0; labels.len()];
-        Table {
-            shape: vec![1],
-            inputs,
-            labels,
-            columns: Vec::new(),
-            categories: Vec::new(),
-            stored: Vec::new(),
-            ids: Vec::new(),
-            notes: Vec::new(),
-            source: String::new(),
-        }
+        Table::new(vec![1], inputs, labels, "")
     }
 
     #[test]

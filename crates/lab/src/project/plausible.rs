@@ -230,17 +230,7 @@ mod tests {
     fn shapes_tell_pictures_series_and_rows() {
         let of = |shape: &[usize], values: &dyn Fn(usize) -> f32| {
             let width = shape.iter().product::<usize>();
-            let table = Table {
-                shape: shape.to_vec(),
-                inputs: (0..8 * width).map(values).collect(),
-                labels: Labels::None,
-                columns: Vec::new(),
-                categories: Vec::new(),
-                stored: Vec::new(),
-                ids: Vec::new(),
-                notes: Vec::new(),
-                source: String::new(),
-            };
+            let table = Table::new(shape.to_vec(), (0..8 * width).map(values).collect(), Labels::None, "");
             let found = of_arrays(shape, &table);
             found.candidates.into_iter().map(|(candidate, _)| candidate).collect::<Vec<_>>()
         };

@@ -68,7 +68,7 @@ fn screened(record: &ScreenRecord) -> [(&'static str, String); 2] {
         1 => split,
         folds => format!("{folds} folds; in the first {split}"),
     };
-    let training = format!("{} epochs, {} sets of symmetries fitted", record.config.settings.epochs, record.fits);
+    let training = format!("{} epochs, {} sets of symmetries fitted", record.epochs, record.fits);
     [("decision", format!("{decision}, by a {}", record.decided_by.in_words())), ("training", training)]
 }
 

@@ -130,7 +130,7 @@ pub(crate) fn check_folds(folds: usize, examples: usize) -> Result<()> {
     Err(Error::Setting { name: "number of folds", expected, got: folds.to_string() })
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
